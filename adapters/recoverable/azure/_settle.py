@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._ladder.backoff import pauses
@@ -146,7 +147,8 @@ def send_copies(
         return copy_of(delivery, way.forward, namespace=bus.namespace, now=now)
 
     letters = [Letter(each, ways(each, to, settings)) for each, to in forwards]
-    sending = Sending(copy, bus.send, settings.connection, patience, environment.sleep, environment.clock)
+    send = partial(bus.send, clock=environment.clock, sleep=environment.sleep)
+    sending = Sending(copy, send, settings.connection, patience, environment.sleep, environment.clock)
     left = deliver(in_sending_order(letters), sending)
     for letter in letters:
         if letter.replacement is not None:
@@ -239,23 +241,35 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
     if not final and all(failure is None or failure.may_repeat for failure in failures):
         return failed
+    answers = {
+        letter.ways[0].forward.to: failure
+        for letter, failure in zip(letters, failures, strict=True)
+        if failure is not None and failure.is_of_the_entity
+    }
     for place, letter in enumerate(failed):
-        if not send_by_first_way(letter, sending, final=final):
+        if not send_by_first_way(letter, sending, answers, final=final):
             return failed[place:]
     return []
 
 
-def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
+def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failure], *, final: bool) -> bool:
     """Send one letter by the first way that takes it; return False if none does.
 
     Where access to another queue is denied and its own queue refuses too, the credentials may be at fault: it is repeated.
+
+    Args:
+        letter: the letter.
+        sending: what it works with.
+        answers: what queues have answered in this round that refuse whatever they are sent; answers are added.
+        final: as above.
     """
     letter.refusals.clear()
     failure: Failure | None = None
     for way in letter.ways:
         if way.bare and not (failure and failure.fits_when_smaller):
             continue
-        [failure] = sending.send([sending.copy(letter.delivery, way)], alone=True)
+        to = way.forward.to
+        [failure] = [answers[to]] if to in answers else sending.send([sending.copy(letter.delivery, way)], alone=True)
         if failure is None:
             letter.taken = way
             if not letter.refusals:  # it was refused only because of others in its batch
@@ -263,6 +277,8 @@ def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
             return True
         letter.failure = letter.failure or failure
         letter.refusals.add(failure.kind)
+        if failure.is_of_the_entity:
+            answers[to] = failure
         if failure.may_repeat and not final:
             return False
     return False
