@@ -122,9 +122,8 @@ class Entity:
             clock: returns the time.
             sleep: waits for so many seconds.
         """
-        _ = (
-            self.sender.entity_name
-        )  # a sender of a test world waits here in its own time; at the lock it would wait in real time
+        # a sender of a test world waits here in its own time; at the lock it would wait in real time
+        getattr(self.sender, "entity_name", None)
         if self._refused_at is not None and (rest := self._refused_at + REMEMBERED - clock()) > NO_DELAY:
             sleep(min(rest, REMEMBERED).total_seconds())
         self._commit.send(parcels)
