@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from threading import Event, get_ident
-from time import sleep
 
 import pytest
 
@@ -20,6 +20,7 @@ from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
 from recoverable.azure import Abandoned
 from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
+from recoverable.hosting import Environment
 
 ERROR = Boom("it broke")
 
@@ -112,7 +113,8 @@ def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
         over.wait(60)
 
     client = RecordingClient(hangs)
-    send = partial(Broker(client.as_client(), timeout=0.01).send, clock=Clock(), sleep=sleep)
+    environment = Environment(None, Clock(), nullcontext)
+    send = partial(Broker(client.as_client(), timeout=0.01).send, environment=environment)
     copy = Copy("m-1", QUEUE, {"body": b"{}", "application_properties": {}})
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(send, [copy])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from threading import Event
 from typing import Any
@@ -19,6 +20,7 @@ from recoverable import Message
 from recoverable._service_bus.answers import UNTRIED
 from recoverable._service_bus.senders import MAX_SENDERS, Broker, GroupCommit, Parcel
 from recoverable._service_bus.wire import Copy
+from recoverable.hosting import Environment
 
 
 def copy(body: bytes = b"{}", to: str = QUEUE) -> Copy:
@@ -29,7 +31,7 @@ def copy(body: bytes = b"{}", to: str = QUEUE) -> Copy:
 OTHER = "invoices"
 MISSING = MessagingEntityNotFoundError(message="gone")
 BUSY = ServiceBusServerBusyError(message="busy")
-Send = Callable[[list[Copy]], list[Any]]
+Send = Callable[..., list[Any]]
 
 
 class Time:
@@ -45,7 +47,7 @@ class Time:
 
     def sender(self, broker: Broker) -> Send:
         """Return what sends in this time."""
-        return partial(broker.send, clock=self.now, sleep=self.sleep)
+        return partial(broker.send, environment=Environment(None, self.now, nullcontext, sleep=self.sleep))
 
 
 class Refusing:
@@ -109,7 +111,7 @@ def test_a_copy_for_which_nobody_waits_any_more_is_never_sent() -> None:
 
 def test_a_batch_that_was_refused_is_sent_again_copy_by_copy() -> None:
     client = RecordingClient(largest=10_000)
-    send = partial(Broker(client.as_client()).send, clock=Clock(), sleep=Time().sleep)
+    send = Time().sender(Broker(client.as_client()))
     copies = [copy(b"b" * 10_000), copy(), copy()]
 
     together = send(copies)

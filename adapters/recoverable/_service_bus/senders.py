@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch, ServiceBusSender
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
+    from recoverable.hosting import Environment
 
 CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
@@ -114,21 +115,20 @@ class Entity:
         self._refused_at: datetime | None = None
         self._commit = GroupCommit(self._send_parcels, timeout)
 
-    def send(self, parcels: list[Parcel], clock: Callable[[], datetime], sleep: Callable[[float], None]) -> None:
+    def send(self, parcels: list[Parcel], environment: Environment) -> None:
         """Send the parcels, and note on each why it was not sent; while the entity is remembered as missing or busy, wait first.
 
         Args:
             parcels: at least one.
-            clock: returns the time.
-            sleep: waits for so many seconds.
+            environment: has the clock, and what waits.
         """
         # a sender of a test world waits here in its own time; at the lock it would wait in real time
         getattr(self.sender, "entity_name", None)
-        if self._refused_at is not None and (rest := self._refused_at + REMEMBERED - clock()) > NO_DELAY:
-            sleep(min(rest, REMEMBERED).total_seconds())
+        if self._refused_at is not None and (rest := self._refused_at + REMEMBERED - environment.clock()) > NO_DELAY:
+            environment.sleep(min(rest, REMEMBERED).total_seconds())
         self._commit.send(parcels)
         refused = any(parcel.failure is not None and parcel.failure.is_of_the_entity for parcel in parcels)
-        self._refused_at = clock() if refused else None
+        self._refused_at = environment.clock() if refused else None
 
     def _send_parcels(self, parcels: list[Parcel]) -> None:
         groups: dict[object, list[Parcel]] = {}
@@ -159,17 +159,14 @@ class Broker:
         """Return the namespace's fully qualified name."""
         return str(getattr(self._client, "fully_qualified_namespace", ""))
 
-    def send(
-        self, copies: list[Copy], clock: Callable[[], datetime], sleep: Callable[[float], None], *, alone: bool = False
-    ) -> list[Failure | None]:
+    def send(self, copies: list[Copy], environment: Environment, *, alone: bool = False) -> list[Failure | None]:
         """Send the copies, to each entity in their order; those that can share a batch go in one batch, with those of other threads.
 
         Return for each the reason why it was not sent, or None. A batch is taken or refused as a whole.
 
         Args:
             copies: the copies.
-            clock: returns the time.
-            sleep: waits for so many seconds.
+            environment: has the clock, and what waits.
             alone: True if none may share a batch.
         """
         parcels: list[Parcel] = []
@@ -178,12 +175,10 @@ class Broker:
             by_entity.setdefault(copy.to, []).append(Parcel(copy, parcels, alone=alone))
         for name, group in by_entity.items():
             if not group[0].comes_too_late:
-                self._send_to(name, group, clock, sleep)
+                self._send_to(name, group, environment)
         return [parcel.failure for parcel in parcels]
 
-    def _send_to(
-        self, name: str, parcels: list[Parcel], clock: Callable[[], datetime], sleep: Callable[[float], None]
-    ) -> None:
+    def _send_to(self, name: str, parcels: list[Parcel], environment: Environment) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""
         try:
             entity = self._enter(name)
@@ -191,7 +186,7 @@ class Broker:
             note(parcels, failure_of(error))
             return
         try:
-            entity.send(parcels, clock, sleep)
+            entity.send(parcels, environment)
         finally:
             with self._changing:
                 entity.users -= 1

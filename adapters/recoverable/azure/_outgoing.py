@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable._flow.settle import settle_failure, settle_on_end
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
+    from recoverable.azure._processor import Processing
 
 
 class Entry(NamedTuple):
@@ -103,24 +103,21 @@ def property_of(call: str, name: object, value: object) -> Any:
     return typed(value)
 
 
-def send_outgoing(invocation: Invocation, bus: Broker, *, patience: timedelta, sleep: Callable[[float], None]) -> None:
-    """Send what the invocation's handlers sent so far, and note on each delivery what follows.
+def send_outgoing(work: Processing) -> None:
+    """Send what the invocation's handlers sent so far, and record the settlement of their messages.
 
     Args:
-        invocation: has the deliveries and what was collected for them.
-        bus: the namespace's broker.
-        patience: for how long sends are repeated that Service Bus does not take for now.
-        sleep: waits for so many seconds.
+        work: what the invocation works with.
     """
+    invocation = work.invocation
     waiting, invocation.outgoing = invocation.outgoing, []
     now = invocation.clock()
     copies = {delivery: [copy_at(entry, now) for entry in outbox.close()] for delivery, outbox, _ in waiting}
-    send = partial(bus.send, clock=invocation.clock, sleep=sleep)
-    results = iter(send([copy for each in copies.values() for copy in each]))
+    results = iter(work.broker().send([copy for each in copies.values() for copy in each], work.environment))
     unsent = {delivery: unsent_of(each, results) for delivery, each in copies.items()}
-    rest = pauses(patience.total_seconds())
+    rest = pauses(work.patience.total_seconds())
     for delivery, _, seconds in waiting:
-        refused = send_rest(unsent[delivery], send, rest, sleep)
+        refused = send_rest(unsent[delivery], work, rest)
         settlement = (
             settle_on_end(delivery, seconds, invocation)
             if refused is None
@@ -142,29 +139,23 @@ def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Uns
     return [Unsent(copy, failure) for copy in copies if (failure := next(results)) is not None]
 
 
-def send_rest(
-    unsent: list[Unsent],
-    send: Callable[[list[Copy]], list[Failure | None]],
-    rest: Iterator[float],
-    sleep: Callable[[float], None],
-) -> Unsent | None:
+def send_rest(unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> Unsent | None:
     """Send one delivery's messages by themselves, again after growing pauses; return one that was not sent, or None.
 
     Args:
         unsent: what was not sent together with the messages of others, of which one may be the reason.
-        send: sends copies.
+        work: what the invocation works with.
         rest: the pauses that are left to the invocation.
-        sleep: waits for so many seconds.
     """
     if missing := next((each for each in unsent if each.failure.kind == "missing"), None):
         return missing
     while unsent:
         copies = [each.copy for each in unsent]
-        unsent = unsent_of(copies, iter(send(copies)))
+        unsent = unsent_of(copies, iter(work.broker().send(copies, work.environment)))
         if refused := next((each for each in unsent if each.failure is not UNTRIED), None):
             if refused.failure.is_for_good or (pause := next(rest, None)) is None:
                 return refused
-            sleep(pause)
+            work.environment.sleep(pause)
     return None
 
 
