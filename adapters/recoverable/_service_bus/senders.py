@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch, ServiceBusSender
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
-    from recoverable.hosting import Environment
 
 CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
@@ -32,6 +31,13 @@ Standard)."""
 
 REMEMBERED = timedelta(seconds=2)
 """For how long an entity that is missing or busy is not asked again: its messages wait, then go together."""
+
+
+class Time(Protocol):
+    """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
+
+    clock: Callable[[], datetime]
+    sleep: Callable[[float], None]
 
 
 class Parcel:
@@ -115,7 +121,7 @@ class Entity:
         self._refused_at: datetime | None = None
         self._commit = GroupCommit(self._send_parcels, timeout)
 
-    def send(self, parcels: list[Parcel], environment: Environment) -> None:
+    def send(self, parcels: list[Parcel], environment: Time) -> None:
         """Send the parcels, and note on each why it was not sent; while the entity is remembered as missing or busy, wait first.
 
         Args:
@@ -159,7 +165,7 @@ class Broker:
         """Return the namespace's fully qualified name."""
         return str(getattr(self._client, "fully_qualified_namespace", ""))
 
-    def send(self, copies: list[Copy], environment: Environment, *, alone: bool = False) -> list[Failure | None]:
+    def send(self, copies: list[Copy], environment: Time, *, alone: bool = False) -> list[Failure | None]:
         """Send the copies, to each entity in their order; those that can share a batch go in one batch, with those of other threads.
 
         Return for each the reason why it was not sent, or None. A batch is taken or refused as a whole.
@@ -178,7 +184,7 @@ class Broker:
                 self._send_to(name, group, environment)
         return [parcel.failure for parcel in parcels]
 
-    def _send_to(self, name: str, parcels: list[Parcel], environment: Environment) -> None:
+    def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""
         try:
             entity = self._enter(name)
