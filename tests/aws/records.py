@@ -10,7 +10,8 @@ from typing import Any
 from aws.queues import HEADERS
 from aws.server import ACCOUNT, REGION
 from recoverable import Recoverability
-from recoverable._ladder.delivery import Delivery, Platform, delivery_of
+from recoverable._ladder.delivery import Delivery, delivery_of
+from recoverable._ladder.settlement import Platform
 from recoverable._sqs.queues import Queue
 from recoverable.aws._records import messages_of
 

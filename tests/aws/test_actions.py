@@ -27,7 +27,7 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable._ladder.actions import Action
+from recoverable._ladder.policy import Action
 
 
 class Handler:

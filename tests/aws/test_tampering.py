@@ -12,7 +12,7 @@ from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.queues import Arrived, Queue
 from faulty_proxy import FaultyProxy
 from recoverable import ErrorContext, Message, Recoverability, default_policy
-from recoverable._ladder.actions import Action
+from recoverable._ladder.policy import Action
 
 ATTRIBUTES = {"tenant": {"StringValue": "blue", "DataType": "String"}}
 Tamper = Callable[[Message], object]

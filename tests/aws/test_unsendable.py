@@ -13,8 +13,7 @@ from aws.records import event, received
 from aws.server import session
 from faulty_proxy import FaultyProxy
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
-from recoverable._ladder.actions import Action
-from recoverable._ladder.policy import default_policy
+from recoverable._ladder.policy import Action, default_policy
 
 OWN_QUEUE = "is the queue it came from"
 """What the log says of a message whose error queue is its own queue."""

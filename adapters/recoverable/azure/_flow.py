@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never
 
 from recoverable._flow.flow import attempt_each
-from recoverable._ladder.delivery import Complete, Delivery, Forward, Redeliver, Settlement
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Complete, Forward, Redeliver, Settlement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -6,8 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from recoverable._ladder import counting
-from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery
+from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery, carried_in, carried_in_order, restore_retry_state
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message
 from recoverable.headers import texts
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._config import Recoverability
-    from recoverable._ladder.delivery import Platform
+    from recoverable._ladder.settlement import Platform
 
 ARRAYS = {
     "content_type": "ContentTypeArray",
@@ -60,7 +59,7 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     """
     properties = dict(properties_of(native))
     headers = texts(properties)
-    carried = counting.carried_in(headers) if headers else NOTHING_CARRIED
+    carried = carried_in(headers) if headers else NOTHING_CARRIED
     message = Message(
         native.get_body(),
         id=carried.message_id or native.message_id or "",
@@ -71,7 +70,7 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         native=native,
     )
     if platform.redelivers_only:
-        carried = counting.carried_in_order(carried, refused_sends=carried.refused_sends)
+        carried = carried_in_order(carried, refused_sends=carried.refused_sends)
     delivery = Delivery(message, delivered(native.delivery_count), carried)
     delivery.properties = properties
     if platform.redelivers_only:
@@ -79,7 +78,7 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
 
         restore_place(delivery, recoverability)
     elif carried is not NOTHING_CARRIED or delivery.deliveries > 1:
-        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+        restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recoverable._ladder import counting
+from recoverable._ladder.delivery import is_past_the_ladder, place_on_ladder
 from recoverable._message import place
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def restore_place(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt from the broker's count, which alone says them."""
     ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
-    delivery.unreported = counting.is_past_the_ladder(delivery.deliveries, **ladder)
-    round_, attempt = counting.place_on_ladder(delivery.deliveries, **ladder)
+    delivery.unreported = is_past_the_ladder(delivery.deliveries, **ladder)
+    round_, attempt = place_on_ladder(delivery.deliveries, **ladder)
     place(delivery.message, round=round_, attempt=attempt)
     delivery.deliveries = attempt
 

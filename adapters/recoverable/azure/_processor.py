@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recoverable._flow.deadline import Deadline
-from recoverable._flow.drive import drive
+from recoverable._flow.flow import drive
 from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
 from recoverable._limits import NO_DELAY
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from recoverable._ladder.delivery import Delivery, Forward, Platform
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Forward, Platform
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Sender
