@@ -104,6 +104,8 @@ def show_doubts(terminal: Terminal, journal: Journal, *, before: datetime) -> No
         before: see `Journal.doubts`.
     """
     doubts = journal.doubts(before)
+    if not (doubts.unanswered or doubts.sent_again):
+        return
     for entries, text in ((doubts.unanswered, NO_ANSWER_TEXT), (doubts.sent_again, SENT_AGAIN_TEXT)):
         if entries:
             terminal.note(text.format(messages(len(entries))))

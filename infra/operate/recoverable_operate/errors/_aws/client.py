@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 COUNTS_SETTLE = 5
 """Seconds between two reads of how many messages are in flight: SQS counts late (GetQueueAttributes, "eventual consistency")."""
 
-NOTED_EVERY = 10
-"""Seconds by which the end of hiding is later before the journal is told again."""
-
 EMPTY_POLLS = 3
 """Empty long polls after which a look has seen all: a receive asks some of SQS's servers, a long poll all of them."""
 
@@ -74,8 +71,8 @@ class SqsErrorQueue:
         self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
         self._copies = CopySender(queue_from_arn(self.address), sender_for)
         self._began, self._seen = clock.now(), 0
-        self._journal, self._hides_until = journal or Journal(":memory:"), self._began
-        self._run = self._journal.begin_run(self.address, self._began, self._began)
+        self._journal = journal or Journal(":memory:")
+        self._run = self._journal.begin_run(self.address, self._began, self._began + timedelta(seconds=self._seconds))
         self._ended: str | None = None
 
     def canonical(self, queue: str) -> str:
@@ -95,16 +92,18 @@ class SqsErrorQueue:
         self._check_receives(1)
         empty, self._ended = 0, None
         while empty < EMPTY_POLLS and not self._stop.requested:
-            self._ended = self._reason_to_end()
-            if self._ended:
-                return
             new = self._receive()
             empty = 0 if new else empty + 1
+            if not new:
+                continue  # three polls last a minute at most, less than what `keep` leaves of a message's time
             self.keep()
             for message in new:
                 self._check_receives(message.receives)
                 yield message
-            if new and self.ordered and self._seen > len(self._hidden):
+            self._ended = self._reason_to_end()
+            if self._ended:
+                return
+            if self.ordered and self._seen > len(self._hidden):
                 return  # what is gone since the first look let more of its groups appear: they are sent before others
         if not self._stop.requested:
             self._ended = self._hidden_by_others()
@@ -172,14 +171,12 @@ class SqsErrorQueue:
     def _receive(self) -> list[FailedMessage]:
         """Return the messages of a receive that were not seen before."""
         new = [message for each in self._received() if (message := self._hidden.add(each))]
+        if new:
+            self._journal.hide(self._run, self._clock.now() + timedelta(seconds=self._seconds))
         self._seen += len(new)
         return new
 
     def _received(self) -> list[Record]:
-        until = self._clock.now() + timedelta(seconds=self._seconds)
-        if until - self._hides_until > timedelta(seconds=NOTED_EVERY):
-            self._hides_until = until
-            self._journal.hide(self._run, until)  # before the call: a run that is killed in it hides them too
         with call_error(self._url):
             answer = self._client.receive_message(
                 QueueUrl=self._url,
