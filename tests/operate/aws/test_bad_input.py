@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from aws.queues import Queue
+from operate.aws.failing import send_failed
 from operate.conftest import Errors
-from operate.failing import fault_headers, send_failed
+from operate.failing import fault_headers
 from recoverable_operate.errors._aws.session_client import Access, session_for
 from recoverable_operate.errors._filter import parse_time
+from servers.queues import Queue
 
 DONE, PARTLY, REFUSED = 0, 1, 2
 HALF = "\ud800"
@@ -86,8 +87,8 @@ def test_an_edited_body_that_is_no_text_stays(
 
     ran = errors("retry", "--queue", error.name, "--edit", "--yes")
 
-    assert (ran.status, orders.count(), error.visible()) == (PARTLY, 0, 1)
-    assert "its edited body is no text in UTF-8, and SQS takes nothing else" in ran.out
+    assert (ran.status, orders.count(), error.visible()) == (REFUSED, 0, 1)
+    assert "its body is no text in UTF-8, and SQS takes nothing else; nothing is sent" in ran.err
 
 
 @pytest.mark.parametrize("verb", ["export", "list"])

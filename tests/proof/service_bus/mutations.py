@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import Delivery, Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
 from recoverable._service_bus.answers import Failure
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
-from recoverable.azure._flow import Forwards
 from recoverable.azure._settle import Letter, Sending, Way
 
 send = Broker.send
@@ -19,27 +19,27 @@ send = Broker.send
 
 def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
     """Take copies that could not be sent for sent."""
-    sending.send([sending.copy(letter.delivery, letter.ways[0]) for letter in letters])
+    sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters], sending.work.environment)
     return []
 
 
-def never_abandoned(delivery: Delivery, settlement: object) -> Forwards:
+def never_abandoned(*_: object) -> tuple[()]:
     """Complete messages that should be redelivered."""
-    return [(delivery, settlement)] if isinstance(settlement, Forward) else []
+    return ()
 
 
-def with_counters(delivery: Delivery, namespace: str, to: str) -> str:
+def with_counters(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Give each delivery of the same original another identity."""
     native = delivery.message.native
     return f"{native.sequence_number}-{native.delivery_count}-{to}"
 
 
-def the_original_s(delivery: Delivery, namespace: str, to: str) -> str:
+def the_original_s(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Give the copy the id of its original; a queue accepts an id once only."""
     return str(delivery.message.native.message_id)
 
 
-def the_number_alone(delivery: Delivery, namespace: str, to: str) -> str:
+def the_number_alone(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Give original and copy the same identity, because each queue counts from 1."""
     return "same"
 
@@ -77,18 +77,18 @@ def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) 
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
-def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+def send_twice(broker: Broker, copies: list[Copy], **how: Any) -> list[Failure | None]:
     """Repeat each send."""
-    send(broker, copies, alone=alone)
-    return send(broker, copies, alone=alone)
+    send(broker, copies, **how)
+    return send(broker, copies, **how)
 
 
-def no_fallback(delivery: Delivery, forward: Forward, *_: object) -> list[Way]:
+def no_fallback(delivery: Delivery, forward: Forward, *_: object, **__: object) -> list[Way]:
     """Leave a copy that its queue refuses where it is, with its whole batch."""
     return [Way(forward)]
 
 
-def does_not_wait(delay: timedelta, **_: Any) -> None:
+def does_not_wait(*_: object) -> None:
     """Abandon a message at once whose delay is to be waited out in place."""
 
 
@@ -99,20 +99,20 @@ def counted_from_0(count: object) -> int:
 
 MUTATIONS = (
     Mutation("bus: unconfirmed sends count", "azure._settle.send_round", taken_for_sent, "bus: one message", "LOST"),
-    Mutation("bus: never abandoned", "azure._flow.forwarded", never_abandoned, "bus: one message", "LOST"),
+    Mutation("bus: never abandoned", "azure._processor.abandon", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure._copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure._copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
     Mutation("bus: one identity for all", "azure._copies.identity", the_number_alone, "bus: duplicates detected in the error queue", "LOST"),
     Mutation("bus: delay dropped", "azure._copies.timed", at_once, "bus: one message", "EARLY"),
     Mutation("bus: time to live too short", "azure._copies.timed", with_what_is_left, "bus: short time to live", "LOST"),
     Mutation("bus: count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
-    Mutation("bus: no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
-    Mutation("bus: killers never reported", "_ladder.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
+    Mutation("bus: no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
+    Mutation("bus: killers never reported", "_ladder.delivery.is_unreported", never, "bus: killer alone", "UNREPORTED"),
     Mutation("bus: too large given up", "_service_bus.senders.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
     Mutation("bus: sent twice", "_service_bus.senders.Broker.send", send_twice, "bus: one message", "COPIES"),
     Mutation("bus: refused copies fall back nowhere", "azure._settle.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
-    Mutation("bus: ordered sessions do not wait", "azure._ordered.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
+    Mutation("bus: ordered sessions do not wait", "azure._waiting.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
     Mutation("bus: counted from 0", "azure._messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
 )  # fmt: skip
