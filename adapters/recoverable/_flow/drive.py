@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recoverable._flow.deadline import Deadline
-    from recoverable._flow.flow import Call, Run, Steps
+    from recoverable._flow.flow import Call, Flow, Run
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
 
@@ -21,8 +21,8 @@ def attempt_all(messages: Iterable[Message], invocation: Invocation, handler: Ca
     drive(attempt_each(messages, invocation), handler, invocation.deadline)
 
 
-def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -> None:
-    """Do all steps of a flow with a plain handler.
+def drive(steps: Flow, handler: Callable[[Message], Any], deadline: Deadline) -> BaseException | None:
+    """Do all steps of a flow with a plain handler, and return what it returns.
 
     Args:
         steps: the flow.
@@ -51,8 +51,8 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
             except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
                 error = raised
             step = steps.send(error)
-    except StopIteration:
-        return
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # as `Flow` says
     finally:
         del error  # it holds this frame by its traceback, and with it the message
 
@@ -79,7 +79,7 @@ def finish(result: Any, seconds: float, deadline: Deadline) -> None:
     refuse_generator(result)
 
 
-def call(steps: Steps, function: Call) -> Run | Call:
+def call(steps: Flow, function: Call) -> Run | Call:
     """Call a function of the flow, and return the step that follows its result, or what it raised."""
     try:
         answer = function()

@@ -2,7 +2,7 @@
 
 It yields a message and seconds to have the handler run on it for so long, and gets back None or what the handler raised.
 It yields a function to have it called where it may block, and gets back its result, or what it raised is raised here. A
-driver does both: `drive` for plain handlers, `drive_async` for coroutines.
+driver does both: `drive` for plain handlers, `drive_async` for coroutines. A flow may return an exception for the host.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Run: TypeAlias = tuple[Message, float]
     Call: TypeAlias = Callable[[], Any]
     Steps: TypeAlias = Generator[Run | Call, Any, None]
+    Flow: TypeAlias = Generator[Run | Call, Any, BaseException | None]
 
 
 def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_defer: bool = True) -> Steps:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from recoverable._limits import MAX_DELAYED
 from recoverable_operate._check.aws_client import Aws, describe_function, describe_queue
 from recoverable_operate._check.service_bus_client import describe_entity
-from recoverable_operate._commands.arguments import add_access
+from recoverable_operate._commands.arguments import add_access, name_or_address
 from recoverable_operate._commands.terminal import Terminal, printable
 from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._aws.session_client import Access
@@ -69,7 +69,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a deployed Lambda function, by name or ARN, with :ALIAS if there is one; with FILE, the only one of its functions to check",
     )
     what.add_argument(
-        "--queue", metavar="QUEUE", help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE"
+        "--queue",
+        type=name_or_address,
+        metavar="QUEUE",
+        help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE",
     )
     add_assumptions(parser)
     add_access(parser, "how what is deployed is reached", "AWS")
