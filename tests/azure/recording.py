@@ -33,7 +33,7 @@ class RecordingClient:
         self.closed: list[str] = []
         self._in_use = Lock()
 
-    def get_queue_sender(self, queue_name: str) -> RecordingSender:
+    def get_queue_sender(self, queue_name: str, *, keep_alive: float | None = None) -> RecordingSender:
         self.senders.append(queue_name)
         return RecordingSender(self, queue_name, self._in_use)
 

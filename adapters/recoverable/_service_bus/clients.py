@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from recoverable._service_bus.app_settings import Identity
 
-RESENDS = 1
-"""A link that Service Bus closed because it was idle fails once, and is then opened again; more resends could only make
-more copies."""
+RESENDS = 0
+"""The gateway itself renews a connection (`RenewedSender`), and repeats what may be repeated: the SDK would repeat each unknown answer, and
+wait for 1.6 s before that."""
 
 
 @cache

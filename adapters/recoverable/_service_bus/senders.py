@@ -6,16 +6,18 @@ from functools import lru_cache, partial
 from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
 from recoverable._service_bus.clients import client_for
+from recoverable._service_bus.renewal import RenewedSender
 from recoverable._service_bus.wire import Copy, sdk_message, smaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch, ServiceBusSender
+    from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
 
@@ -23,8 +25,10 @@ CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
 
 MAX_SENDERS = 32
-"""Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
-Standard)."""
+"""Each sender has a connection of its own, and a namespace takes 1,000 (Service Bus quotas, Standard)."""
+
+NO_KEEP_ALIVE = 0
+"""A thread would keep the connection alive, not the link; closing would wait for that thread for up to a second."""
 
 
 class Parcel:
@@ -110,10 +114,13 @@ class Broker:
     Args:
         client: azure-servicebus's; it and its senders promise no safety between threads.
         timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+        clock: returns the seconds of a clock, for how long a connection was idle.
     """
 
-    def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
-        self._client, self._senders = client, dict[str, "ServiceBusSender"]()
+    def __init__(
+        self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._client, self._clock, self._senders = client, clock, dict[str, RenewedSender]()
         self._waiting = GroupCommit(self._send_parcels, timeout)
 
     @property
@@ -148,11 +155,13 @@ class Broker:
                 else:
                     send_group(sender, group)
 
-    def _sender(self, queue: str) -> ServiceBusSender:
+    def _sender(self, queue: str) -> RenewedSender:
         """Return the queue's sender; when there are too many, close the one that was not used for the longest time."""
         if queue not in self._senders and len(self._senders) == MAX_SENDERS:
             self._senders.pop(next(iter(self._senders))).close()
-        sender = self._senders.pop(queue, None) or self._client.get_queue_sender(queue)
+        sender = self._senders.pop(queue, None) or RenewedSender(
+            partial(self._client.get_queue_sender, queue, keep_alive=NO_KEEP_ALIVE), self._clock
+        )
         self._senders[queue] = sender
         return sender
 
@@ -162,7 +171,7 @@ def batch_key(copy: Copy) -> tuple[str, str, str]:
     return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
 
 
-def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
+def send_group(sender: RenewedSender, parcels: list[Parcel]) -> None:
     """Send parcels of one batch key in as few batches as Service Bus takes, and note on each why it was not sent."""
     if len(parcels) == 1:
         attempt(parcels, partial(send_one, sender, parcels[0].copy))
@@ -171,7 +180,7 @@ def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
         attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
 
 
-def batches(sender: ServiceBusSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
+def batches(sender: RenewedSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
     """Yield batches and what is in them; what is too large for a batch is sent alone, and what cannot be encoded is noted."""
     try:
         batch, members = sender.create_message_batch(), list[Parcel]()
@@ -213,7 +222,7 @@ def note(parcels: list[Parcel], failure: Failure | None) -> None:
         parcel.failure = failure
 
 
-def send_one(sender: ServiceBusSender, copy: Copy) -> None:
+def send_one(sender: RenewedSender, copy: Copy) -> None:
     """Send one copy; while it breaks a limit of this namespace, send it without the next property that it can go without."""
     try:
         sender.send_messages(sdk_message(copy), timeout=CALL_TIMEOUT)
@@ -237,13 +246,15 @@ def try_to_add(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
 _MAKING = Lock()
 
 
-def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
+def broker(client: ServiceBusClient | Broker | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
     """Return the broker of a client, or of the process's own; all threads get the same one.
 
     Args:
-        client: the user's or a test's, if any.
+        client: the user's or a test's, if any; a test may give a broker with a clock of its own.
         connect: returns the connection for the process's own client.
     """
+    if isinstance(client, Broker):
+        return client
     with _MAKING:
         return broker_of(client or client_for(connect()))
 
