@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,7 +19,9 @@ from azure.recording import RecordingClient
 from builders import QUEUE
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
+from recoverable.hosting import Environment, now
 
+ENVIRONMENT = Environment(None, now, nullcontext)
 RESET = ServiceBusConnectionError(message="reset", condition="amqp:socket-error")
 DETACHED = ServiceBusConnectionError(message="idle", condition="amqp:link:detach-forced")
 
@@ -46,7 +49,7 @@ class Sending:
         """Send copies in one call; the namespace gives these answers, and then takes what comes."""
         self._answers, self._sends = iter(answers), 0
         opened, closed = len(self._client.senders), len(self._client.closed)
-        failures = self._broker.send([copy(str(number)) for number in range(copies)])
+        failures = self._broker.send([copy(str(number)) for number in range(copies)], ENVIRONMENT)
         [kind] = {failure and failure.kind for failure in failures}
         return Outcome(kind, self._sends, len(self._client.senders) - opened, len(self._client.closed) - closed)
 

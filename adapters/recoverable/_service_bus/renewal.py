@@ -30,6 +30,11 @@ class RenewedSender:
         self._sender: ServiceBusSender | None = None
         self._used_at, self._has_carried = 0.0, False
 
+    @property
+    def entity_name(self) -> str:
+        """Return the entity's name, as its sender has it; empty before the first call."""
+        return str(getattr(self._sender, "entity_name", ""))
+
     def create_message_batch(self) -> ServiceBusMessageBatch:
         """Return an empty batch of the size that the entity takes."""
         return self._connected().create_message_batch()
