@@ -10,7 +10,7 @@ from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen
 from recoverable._ladder.settlement import Platform
 from recoverable._limits import checked_delay, checked_queue
-from recoverable._service_bus.app_settings import find_setting, host, machine, resolved
+from recoverable._service_bus.app_settings import checked_connection, find_setting, host, machine, resolved, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,11 @@ class ServiceBusSettings(Frozen):
         """Check the settings, and resolve names."""
         queue = queue_name(self.queue, os.environ)
         recoverability = with_error_queue(self.recoverability, queue, os.environ)
-        self._assign(queue=queue, recoverability=recoverability, connection=connection_name(self.connection))
+        self._assign(
+            queue=queue,
+            recoverability=recoverability,
+            connection=checked_connection("ServiceBusEndpoint(connection)", self.connection),
+        )
         check_sessions(self.sessions, batch=self.batch)
         if self.resend_for is not None:
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
@@ -112,23 +116,8 @@ def with_error_queue(recoverability: Recoverability, queue: str, settings: Mappi
     name = resolved(given, settings)
     checked_entity(name)
     if name.lower() == queue.lower():
-        raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
+        raise ValueError(f"the error queue is {shown(name)}, the queue itself; write the name of another queue")
     return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
-
-
-def connection_name(connection: object) -> str:
-    """Return the connection's name, if it is the name of an app setting and no connection string, which holds a key.
-
-    Raises:
-        TypeError: no text.
-        ValueError: blank, or a connection string.
-    """
-    wanted = "the name of the app setting that holds the connection"
-    if isinstance(connection, str) and "=" in connection:  # no app setting's name has it
-        raise ValueError(
-            f"ServiceBusEndpoint(connection) is a connection string, which is not shown here; write {wanted}"
-        )
-    return checked_queue("ServiceBusEndpoint(connection)", connection, wanted)
 
 
 def queue_name(queue: object, settings: Mapping[str, str]) -> str:
@@ -151,7 +140,7 @@ def checked_entity(queue: str) -> str:
     """
     if "$" in queue:  # no queue's own name has it
         raise ValueError(
-            f"{queue!r} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
+            f"{shown(queue)} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
             "(ForwardDeadLetteredMessagesTo), and write that queue's name"
         )
     return queue
