@@ -34,7 +34,7 @@ class ServiceBusSettings(Frozen):
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; ordered
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that is the queue itself; ordered
             sessions in a batch; a time above an hour.
     """
 
@@ -125,19 +125,22 @@ def queue_name(queue: object, settings: Mapping[str, str]) -> str:
 
     Raises:
         TypeError: no text.
-        ValueError: blank, a `%SETTING%` that is none, or a sub-queue.
+        ValueError: blank, a `%SETTING%` that is none, a sub-queue, or a topic's subscription.
     """
     return checked_entity(resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings))
 
 
 def checked_entity(queue: str) -> str:
-    """Return the queue's name, if it is not one of a sub-queue.
-
-    No copy can be sent to one, and Service Bus dead-letters nothing there.
+    """Return the queue's name, if it is not one of a sub-queue or a subscription, to which nobody can send a copy.
 
     Raises:
-        ValueError: it is one of a sub-queue.
+        ValueError: it is one of these.
     """
+    if "/subscriptions/" in f"{queue}/".lower():  # no queue's own name has such a segment
+        raise ValueError(
+            f"{shown(queue)} is a topic's subscription, which takes no copies; let it forward to a queue (ForwardTo), and "
+            "write that queue's name"
+        )
     if "$" in queue:  # no queue's own name has it
         raise ValueError(
             f"{shown(queue)} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
