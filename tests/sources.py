@@ -38,7 +38,7 @@ GATEWAY_NAMES = {
         },
         "_service_bus": {
             "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "changed", "connection", "failure_of", "find_setting",
-            "in_milliseconds", "is_connection_string", "read_host_json", "resolved", "sendable", "shown", "values_of",
+            "in_milliseconds", "is_connection_string", "read_host_json", "resolved", "shown", "values_of",
         },
     },
     "recoverable_local": {

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable.headers import sendable
+
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusMessage
 
@@ -84,11 +86,6 @@ def typed(value: Any) -> Any:
             return {"TYPE": "ULONG", "VALUE": value}
         case _:
             return sendable(json.dumps(value))  # no AMQP property has such a value: a text, so that there is a copy
-
-
-def sendable(text: str) -> str:
-    """Return the text with lone surrogates replaced: UTF-8 cannot hold them, and the copy could not be sent."""
-    return text.encode(errors="replace").decode()
 
 
 def in_milliseconds(moment: datetime) -> datetime:

@@ -12,9 +12,9 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds, sendable
+from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds
 from recoverable.azure._messages import ARRAYS, aware
-from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
+from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS, sendable
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""

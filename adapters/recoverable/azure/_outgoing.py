@@ -12,7 +12,7 @@ from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing, OutgoingRefused
 from recoverable._service_bus.answers import UNTRIED
-from recoverable._service_bus.wire import Copy, in_milliseconds, typed
+from recoverable._service_bus.wire import Copy, changed, in_milliseconds, typed
 from recoverable.azure._copies import broker_id
 from recoverable.azure._messages import delivered
 from recoverable.headers import CORRELATION_ID, ORIGIN
@@ -71,7 +71,7 @@ class ServiceBusSender:
             "correlation_id": headers[CORRELATION_ID],
             "application_properties": {
                 **{name: property_of(call, name, value) for name, value in outgoing.attributes.items()},
-                **headers,
+                **changed({}, headers),
             },
             **({"session_id": group} if group else {}),
         }

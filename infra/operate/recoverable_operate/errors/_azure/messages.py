@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from recoverable._service_bus.wire import changed, in_milliseconds, sendable
+from recoverable._service_bus.wire import changed, in_milliseconds
 from recoverable.azure._messages import ARRAYS
-from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, texts
+from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, sendable, texts
 from recoverable_operate.errors._message import ACTIVE, DEFERRED, EDIT_OF, SCHEDULED, FailedMessage, problem_of
 from recoverable_operate.errors._queue import Copy
 
