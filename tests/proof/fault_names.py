@@ -9,6 +9,7 @@ from functools import cache
 from recoverable_local.testing import (
     AnswerLost,
     ClockSkewed,
+    ConnectionReset,
     DeliveredTwice,
     Died,
     Fault,
@@ -40,6 +41,8 @@ FAULTS: Mapping[str, Fault] = {
     "refused": Refused("AccessDenied"),
     "unreachable": Unreachable(),
     "answer lost": AnswerLost(),
+    "reset": ConnectionReset(),
+    "reset after it was done": ConnectionReset(done=True),
     "first failed": PartlyFailed((0,)),
     "others failed": PartlyFailed((1, 2, 3)),
     "delivered twice": DeliveredTwice(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recoverable._sqs.answers import Failure, batch_failures, call_failure
 from recoverable._sqs.batches import SEND, Entry, Result, call_batch, send_singly
-from recoverable._sqs.clients import client, default_region
+from recoverable._sqs.clients import client, default_region, given_client
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
 
@@ -43,7 +43,7 @@ class Sender:
     """
 
     def __init__(self, client: SQSClient | None = None) -> None:
-        self._client = client
+        self._client: SQSClient | None = given_client(client)
         self._urls: dict[str, str] = {}
 
     def send(self, to: str, entries: Sequence[Entry]) -> Outcome:

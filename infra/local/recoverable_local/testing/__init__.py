@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from recoverable_local.testing.faults import (
         AnswerLost,
         ClockSkewed,
+        ConnectionReset,
         DeliveredTwice,
         Died,
         Fault,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerLost",
     "ClockSkewed",
+    "ConnectionReset",
     "DeliveredTwice",
     "Died",
     "EndlessRun",

@@ -60,6 +60,17 @@ class AnswerLost:
     """The broker does what it was asked, and the answer never arrives."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionReset:
+    """The connection of a call is reset.
+
+    Args:
+        done: True if the broker had done what it was asked; False if it had not read the call.
+    """
+
+    done: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Slow:
     """The step takes this much longer, and then goes on.
@@ -119,6 +130,7 @@ Fault = (
     | Unreachable
     | PartlyFailed
     | AnswerLost
+    | ConnectionReset
     | Slow
     | Died
     | TimedOut
