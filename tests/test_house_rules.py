@@ -326,8 +326,8 @@ def changed(module: ast.Module) -> Iterator[str]:
 PER_INSTANCE = {
     "_flow/drive_async.py: runner",
     "_observe/metrics.py: instruments",
-    "azure/_log.py: log_ambiguous_fields",
-    "azure/_log.py: log_host_problem",
+    "azure/_messages.py: log_ambiguous_fields",
+    "azure/_waiting.py: log_host_problem",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""

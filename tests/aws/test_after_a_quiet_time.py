@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue, bodies, send
-from aws.server import client_at
-from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable._sqs.clients import IDLE, RenewingClient, given_client
+from servers.faulty_proxy import FaultyProxy
+from servers.fixtures import NewQueue
+from servers.moto import client_at
+from servers.queues import Queue, bodies, send
 
 SECONDS = (0.0, IDLE + 1)
 """How long it was quiet: too short for the gateway to renew the connection, and longer."""

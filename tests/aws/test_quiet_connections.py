@@ -10,10 +10,10 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 
-from aws.server import session
-from faulty_proxy import Fault, FaultyProxy, Late, Rule, Truncated
 from recoverable._sqs.clients import IDLE, RenewingClient, given_client
 from recoverable_local.testing import AnswerLost, ConnectionReset, Refused, Unreachable
+from servers.faulty_proxy import Fault, FaultyProxy, Late, Rule, Truncated
+from servers.moto import session
 
 ONCE = Config(connect_timeout=30, read_timeout=30, retries={"total_max_attempts": 1, "mode": "standard"})
 

@@ -12,9 +12,10 @@ import pytest
 from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
 
+from servers.ministack import REGION
+
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "template.yaml"
-REGION = "eu-central-1"
 
 Template = dict[str, Any]
 Parameters = Mapping[str, Any]

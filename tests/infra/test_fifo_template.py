@@ -9,7 +9,8 @@ from cfnlint import api
 from samtranslator.yaml_helper import yaml_parse
 
 from infra.commands import sam
-from infra.sam_template import REGION, ROOT, Template, transformed
+from infra.sam_template import ROOT, Template, transformed
+from servers.ministack import REGION
 
 TEMPLATE = ROOT / "functions" / "aws" / "fifo" / "template.yaml"
 SAM: Template = yaml_parse(TEMPLATE.read_text())

@@ -12,7 +12,8 @@ from cfnlint import api
 from infra.commands import sam
 from infra.decided import decided
 from infra.features import asking_for, every_pair, spoken
-from infra.sam_template import REGION, TEMPLATE, Parameters, Template, bounds, template, transformed
+from infra.sam_template import TEMPLATE, Parameters, Template, bounds, template, transformed
+from servers.ministack import REGION
 
 SAM = template()
 RANGES = [name for name, parameter in SAM["Parameters"].items() if "MinValue" in parameter]

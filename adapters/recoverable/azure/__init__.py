@@ -9,7 +9,7 @@ __all__ = ["Abandoned", "CopyNotSent", "ServiceBusEndpoint", "TableCircuit"]
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from recoverable.azure._circuit_store import TableCircuit
-    from recoverable.azure._flow import Abandoned
+    from recoverable.azure._processor import Abandoned
     from recoverable.azure._settle import CopyNotSent
 else:
     from recoverable._lazy import attach
@@ -20,6 +20,6 @@ else:
         {
             "recoverable.azure._settle": ("CopyNotSent",),
             "recoverable.azure._circuit_store": ("TableCircuit",),
-            "recoverable.azure._flow": ("Abandoned",),
+            "recoverable.azure._processor": ("Abandoned",),
         },
     )

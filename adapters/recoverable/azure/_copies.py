@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
 from math import ceil
@@ -34,20 +35,20 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     Raises:
         ValueError: its error queue is the queue it came from: only dead-lettering by the broker can end such a loop.
     """
-    native, changes = delivery.native, forward.changes
-    if changes.get(FAILED_QUEUE) and not changes.get(REFUSED_SENDS) and stays(delivery, forward):
+    native, changes, own = delivery.native, forward.changes, stays(delivery, forward)
+    if own and changes.get(FAILED_QUEUE) and not changes.get(REFUSED_SENDS):
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
-    texts = {name: getattr(native, name) for name in ARRAYS}
+    number, texts = broker_id(native), {name: getattr(native, name) for name in ARRAYS}
+    # a copy to the error queue, or one that waits to go there, has no time to live
+    is_given_up = delivery.given_up or not own or FAILED_QUEUE in changes
     fields = {
         **{name: sendable(text) for name, text in texts.items() if text},
         "body": native.get_body(),
-        "message_id": identity(delivery, namespace, forward.to),
-        "application_properties": origin(delivery, forward)
-        | changed(delivery.properties, {**forward.changes, **where(delivery, forward, namespace)}),
+        "message_id": identity(delivery, number, namespace, forward.to),
+        "application_properties": origin(number, changes)
+        | changed(delivery.properties, {**changes, **where(delivery, changes, namespace)}),
         **timed(
-            None if is_given_up(delivery, forward) else native.expires_at_utc,
-            forward,
-            max(now, aware(native.enqueued_time_utc) or now),
+            None if is_given_up else native.expires_at_utc, forward, max(now, aware(native.enqueued_time_utc) or now)
         ),
     }
     if "session_id" in fields:
@@ -57,15 +58,10 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     return copy
 
 
-def where(delivery: Delivery, forward: Forward, namespace: str) -> dict[str, str]:
-    """Return the header of a copy with fault headers that says at which queue it failed: the full address, for names repeat."""
-    with_faults = TIME_OF_FAILURE in forward.changes  # a bare copy has no room
+def where(delivery: Delivery, changes: Mapping[str, str | None], namespace: str) -> dict[str, str]:
+    """Return the header of a copy with fault headers that says at which queue it failed: the full address, because names repeat."""
+    with_faults = TIME_OF_FAILURE in changes  # a bare copy has no room
     return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if with_faults and namespace else {}
-
-
-def is_given_up(delivery: Delivery, forward: Forward) -> bool:
-    """True for a copy to the error queue, or one that waits to go there: it has no time to live."""
-    return delivery.given_up or not stays(delivery, forward) or FAILED_QUEUE in forward.changes
 
 
 def stays(delivery: Delivery, forward: Forward) -> bool:
@@ -73,18 +69,18 @@ def stays(delivery: Delivery, forward: Forward) -> bool:
     return forward.to.lower() == delivery.message.queue.lower()
 
 
-def identity(delivery: Delivery, namespace: str, to: str) -> str:
+def identity(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Return a copy's own id, without counters.
 
     So one original makes at most one copy per destination where duplicates are detected.
     """
-    parts = (namespace.lower(), delivery.message.queue.lower(), broker_id(delivery.native), to.lower())
+    parts = (namespace.lower(), delivery.message.queue.lower(), number, to.lower())
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-def origin(delivery: Delivery, forward: Forward) -> dict[str, str]:
+def origin(number: str, changes: Mapping[str, str | None]) -> dict[str, str]:
     """Return the header by which what the handler sends again has the same identity; none for a copy without headers of ours."""
-    return {ORIGIN: number} if forward.changes and (number := broker_id(delivery.native)) else {}
+    return {ORIGIN: number} if number and changes else {}
 
 
 def broker_id(native: Any) -> str:

@@ -17,11 +17,26 @@ from recoverable.hosting import Environment, utc_clock
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
+    from typing import Required, TypedDict, Unpack
 
     from azure.functions import Blueprint, Context, ServiceBusMessage  # noqa: TID251  # for types alone
     from azure.servicebus import ServiceBusClient  # noqa: TID251  # for types alone
 
     from recoverable._message import Message
+
+    class Settings(TypedDict, total=False):
+        """The settings of an endpoint, as type checkers see them."""
+
+        queue: Required[str]
+        connection: Required[str]
+        sessions: bool | Literal["ordered"]
+        batch: bool
+        name: str | None
+        client: ServiceBusClient | None
+        clock: Callable[[], datetime] | None
+        resend_for: timedelta | None
+        warm: bool
+
 
 R = TypeVar("R")
 
@@ -59,32 +74,14 @@ class ServiceBusEndpoint(Generic[R]):
         self: ServiceBusEndpoint[Coroutine[Any, Any, None]],
         handler: Callable[[Message], Coroutine[Any, Any, Any]],
         recoverability: Recoverability = ...,
-        *,
-        queue: str,
-        connection: str,
-        sessions: bool | Literal["ordered"] = ...,
-        batch: bool = ...,
-        name: str | None = ...,
-        client: ServiceBusClient | None = ...,
-        clock: Callable[[], datetime] | None = ...,
-        resend_for: timedelta | None = ...,
-        warm: bool = ...,
+        **settings: Unpack[Settings],
     ) -> None: ...
     @overload
     def __init__(
         self: ServiceBusEndpoint[None],
         handler: Callable[[Message], object],
         recoverability: Recoverability = ...,
-        *,
-        queue: str,
-        connection: str,
-        sessions: bool | Literal["ordered"] = ...,
-        batch: bool = ...,
-        name: str | None = ...,
-        client: ServiceBusClient | None = ...,
-        clock: Callable[[], datetime] | None = ...,
-        resend_for: timedelta | None = ...,
-        warm: bool = ...,
+        **settings: Unpack[Settings],
     ) -> None: ...
     def __init__(
         self,
@@ -110,6 +107,7 @@ class ServiceBusEndpoint(Generic[R]):
             is_coroutine=is_coroutine_handler(handler),
             settings=settings,
             platform=settings.platform(),
+            patience=settings.patience,
             time_for_retries=settings.time_for_retries(),
             environment=Environment(client, utc_clock(clock), nullcontext),
         )

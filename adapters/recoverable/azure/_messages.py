@@ -1,15 +1,16 @@
-"""Read the messages of a Functions trigger as deliveries. Pure functions."""
+"""Read the messages of a Functions trigger as deliveries."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder import counting
 from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery
 from recoverable._limits import MAX_COUNT
-from recoverable._message import Message
+from recoverable._message import NO_HEADERS, Message, place
 from recoverable.headers import texts
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Platform
+    from recoverable.azure._settings import ServiceBusSettings
 
 ARRAYS = {
     "content_type": "ContentTypeArray",
@@ -49,6 +51,22 @@ NUMBERS = ("deliverycount", "sequencenumber")
 """The metadata that the host writes as numbers: attempts are counted by the first, copies identified by the second."""
 
 
+def deliveries_of(
+    natives: Sequence[ServiceBusMessage], settings: ServiceBusSettings, platform: Platform
+) -> list[Delivery]:
+    """Return the trigger's messages as deliveries, without the fields of which the host does not say which message has which.
+
+    Args:
+        natives: the messages.
+        settings: the endpoint's.
+        platform: what it counts.
+    """
+    if absent := ambiguous_fields(natives):
+        log_ambiguous_fields(absent, settings.queue)
+        natives = without_fields(natives, absent)
+    return [delivery_of(native, settings.queue, settings.recoverability, platform) for native in natives]
+
+
 def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverability, platform: Platform) -> Delivery:
     """Return the trigger's message as one delivery.
 
@@ -59,14 +77,14 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         platform: what it counts.
     """
     properties = dict(properties_of(native))
-    headers = texts(properties)
+    headers = texts(properties) if properties else NO_HEADERS
     carried = counting.carried_in(headers) if headers else NOTHING_CARRIED
     message = Message(
         native.get_body(),
         id=carried.message_id or native.message_id or "",
         headers=headers,
         queue=queue,
-        sent_at=carried.time_sent or enqueued,
+        sent_at=carried.time_sent or aware(native.enqueued_time_utc),
         group_id=native.session_id,
         native=native,
     )
@@ -75,22 +93,24 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     delivery = Delivery(message, delivered(native.delivery_count), carried)
     delivery.properties = properties
     if platform.redelivers_only:
-        from recoverable.azure._ordered import restore_place  # noqa: PLC0415  # for ordered sessions alone
-
-        restore_place(delivery, recoverability)
+        restore_place_in_order(delivery, recoverability)
     elif carried is not NOTHING_CARRIED or delivery.deliveries > 1:
         counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 
+def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
+    """Restore round and attempt of a message of an ordered session: the broker's count alone says them."""
+    ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
+    delivery.unreported = counting.is_past_the_ladder(delivery.deliveries, **ladder)
+    round_, attempt = counting.place_on_ladder(delivery.deliveries, **ladder)
+    place(delivery.message, round=round_, attempt=attempt)
+    delivery.deliveries = attempt
+
+
 def properties_of(native: ServiceBusMessage) -> Mapping[str, Any]:
     """Return the application properties, which extensions before 5.0 give under their old name alone."""
     return native.application_properties or native.user_properties or {}
-
-
-def enqueued(message: Message) -> datetime | None:
-    """Return when Service Bus took a message that no header dates."""
-    return aware(message.native.enqueued_time_utc)
 
 
 def delivered(count: object) -> int:
@@ -119,6 +139,22 @@ def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
     metadata = natives[0].metadata or {}
     lengths = {field: length(metadata.get(array)) for field, array in ARRAYS.items()}
     return frozenset(field for field, length in lengths.items() if 0 < length < len(natives))
+
+
+@cache
+def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
+    """Log, once for a queue in a process, that its messages and their copies lack some fields: they could have another message's."""
+    from logging import getLogger  # noqa: PLC0415  # most batches have none
+
+    from recoverable._observe.log import log_safely  # noqa: PLC0415
+
+    text = (
+        "Reading %s failed for a batch from '%s' (the host does not say which message has which). Messages and their copies "
+        "are without. Set the field on each message of this queue, or on none."
+    )
+    log_safely(
+        getLogger("recoverable.settlement").warning, text, ", ".join(sorted(fields)), queue, extra={"queue": queue}
+    )
 
 
 class MessageWithoutFields:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
+    from recoverable.azure._processor import Processing
 
 
 class Entry(NamedTuple):
@@ -95,22 +96,20 @@ def property_of(call: str, name: object, value: object) -> Any:
     return typed(value)
 
 
-def send_outgoing(invocation: Invocation, bus: Broker, *, patience: timedelta, sleep: Callable[[float], None]) -> None:
-    """Send what the invocation's handlers sent so far, and note on each delivery what follows.
+def send_outgoing(work: Processing) -> None:
+    """Send what the invocation's handlers sent so far, and record the settlement of their messages.
 
     Args:
-        invocation: has the deliveries and what was collected for them.
-        bus: the namespace's broker.
-        patience: for how long sends are repeated that Service Bus does not take for now.
-        sleep: waits for so many seconds.
+        work: what the invocation works with.
     """
+    invocation, bus, sleep = work.invocation, work.broker(), work.environment.sleep
     waiting, invocation.outgoing = invocation.outgoing, []
     now = invocation.clock()
     copies = {delivery: [copy_at(entry, now) for entry in outbox.close()] for delivery, outbox, _ in waiting}
     together = bus.send([copy for each in copies.values() for copy in each])
     left = iter(together)
     unsent = {delivery: [copy for copy in each if next(left) is not None] for delivery, each in copies.items()}
-    rest = pauses(patience.total_seconds())
+    rest = pauses(work.patience.total_seconds())
     for delivery, _, seconds in waiting:
         failure = send_rest(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
         settlement = (

@@ -1,35 +1,46 @@
-"""Handle the messages of one invocation: triggers' messages → deliveries → attempts → copies → return or raise."""
+"""Handle the messages of one invocation: triggers' messages → deliveries → attempts → copies.
+
+A return completes the messages, an exception abandons them.
+"""
 
 from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, assert_never
 
-from recoverable._flow.deadline import Deadline
+from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.drive import drive
+from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
-from recoverable._limits import NO_DELAY
-from recoverable.azure._flow import process_messages
-from recoverable.azure._messages import ambiguous_fields, delivery_of, without_fields
+from recoverable._ladder.delivery import Complete, Delivery, Forward, Redeliver
+from recoverable.azure._messages import deliveries_of
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime, timedelta
+    from collections.abc import Callable, Generator
+    from datetime import timedelta
 
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from recoverable._ladder.delivery import Delivery, Forward, Platform
+    from recoverable._flow.flow import Call, Run, Steps
+    from recoverable._ladder.delivery import Platform
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
-    from recoverable._outgoing.outbox import Sender
     from recoverable._rate_limit.limiter import Limiter
     from recoverable._service_bus.senders import Broker
+    from recoverable.azure._outgoing import ServiceBusSender
     from recoverable.azure._settings import ServiceBusSettings
-    from recoverable.azure._settle import Letter
     from recoverable.hosting import Environment
+
+Forwards: TypeAlias = list[tuple[Delivery, Forward]]
+
+
+class Abandoned(Exception):
+    """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
+
+    __module__ = "recoverable.azure"  # the name under which users import it
 
 
 class Processor(Frozen):
@@ -40,6 +51,7 @@ class Processor(Frozen):
         is_coroutine: True if it returns a coroutine.
         settings: the endpoint's settings.
         platform: what it counts and can do.
+        patience: for how long sends are repeated that Service Bus did not take.
         time_for_retries: for how long retries in process may start; None without them.
         environment: client and clock of an invocation that no test makes.
     """
@@ -48,6 +60,7 @@ class Processor(Frozen):
     is_coroutine: bool
     settings: ServiceBusSettings
     platform: Platform
+    patience: timedelta
     time_for_retries: timedelta | None
     environment: Environment
 
@@ -64,14 +77,11 @@ class Processor(Frozen):
             Exception: the handler's, or the reason why a copy could not be sent: the host then redelivers the messages.
         """
         environment = current_environment.get() or self.environment
-        deliveries = self._deliveries(natives)
+        deliveries = deliveries_of(natives, self.settings, self.platform)
         invocation = self._invocation(environment, context)
+        seconds_in_place = countdown(environment, self.platform.longest_delay)
         steps = process_messages(
-            deliveries,
-            invocation,
-            partial(self._send, environment=environment, settle=invocation.settle),
-            partial(self._wait, environment=environment, began=environment.clock()),
-            partial(self._send_outgoing, environment=environment),
+            Processing(deliveries, invocation, environment, self.settings, self.patience, seconds_in_place)
         )
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
@@ -84,25 +94,18 @@ class Processor(Frozen):
 
         return drive_async(steps, handler)
 
-    def _deliveries(self, natives: list[ServiceBusMessage]) -> list[Delivery]:
-        if absent := ambiguous_fields(natives):
-            from recoverable.azure._log import log_ambiguous_fields  # noqa: PLC0415  # most batches have none
+    def warm_up(self) -> None:
+        """Import what sends, and make the process's client, before the first message."""
+        import recoverable._outgoing.outbox  # noqa: F401, PLC0415  # else the first send imports it
 
-            log_ambiguous_fields(absent, self.settings.queue)
-            natives = without_fields(natives, absent)
-        settings = self.settings
-        return [delivery_of(native, settings.queue, settings.recoverability, self.platform) for native in natives]
+        outgoing_sender(self.environment, self.settings)
 
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
-        seconds_for_retries = None
-        if self.time_for_retries is not None:
-            from recoverable.azure._waiting import countdown  # noqa: PLC0415  # for those who retry in process
-
-            seconds_for_retries = countdown(environment.clock, self.time_for_retries)
         return Invocation(
             self.settings.recoverability, self.platform, environment.clock, Deadline(), context=context,
-            seconds_for_retries=seconds_for_retries, limiter=self._limiter(environment),
-            observer=self._observer(environment), sender=partial(self._sender, environment), holds_interruptions=False,
+            seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
+            observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
+            holds_interruptions=False,
         )  # fmt: skip
 
     def _observer(self, environment: Environment) -> Observer | None:
@@ -121,46 +124,165 @@ class Processor(Frozen):
 
         return limiter_for(self, limit, self.settings.recoverability, environment, may_defer=not self.settings.sessions)
 
-    def _wait(self, delay: timedelta, *, environment: Environment, began: datetime) -> None:
-        """Wait out a delay in place, where sessions keep their order."""
-        from recoverable.azure._ordered import wait_in_place  # noqa: PLC0415  # for ordered sessions alone
 
-        wait_in_place(delay, environment=environment, until=began + (self.platform.longest_delay or NO_DELAY))
+class Processing(NamedTuple):
+    """What one invocation works with.
 
-    def bus(self, environment: Environment) -> Broker:
-        """Return what sends; it makes the process's client, if there is none yet."""
-        from recoverable._service_bus.app_settings import connection  # noqa: PLC0415  # as above
-        from recoverable._service_bus.senders import broker  # noqa: PLC0415  # the SDK, for handlers that send
+    Args:
+        deliveries: its messages.
+        invocation: what their attempts share, and how each message is to be settled.
+        environment: client, clock, and what waits.
+        settings: the endpoint's.
+        patience: for how long sends are repeated that Service Bus did not take.
+        seconds_in_place: returns for how long a message may still wait in place.
+    """
 
-        return broker(environment.client, lambda: connection(self.settings.connection, os.environ))
+    deliveries: list[Delivery]
+    invocation: Invocation
+    environment: Environment
+    settings: ServiceBusSettings
+    patience: timedelta
+    seconds_in_place: Callable[[], float]
 
-    def warm_up(self) -> None:
-        """Read what sends, and make the process's client, before the first message."""
-        import recoverable._outgoing.outbox  # noqa: F401, PLC0415  # else the first send reads it
+    def broker(self) -> Broker:
+        """Return what sends; see `broker_for`."""
+        return broker_for(self.environment, self.settings)
 
-        self._sender(self.environment)
 
-    def _sender(self, environment: Environment) -> Sender:
-        """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
-        from recoverable.azure._outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
+def countdown(environment: Environment, time: timedelta | None) -> Callable[[], float]:
+    """Return a function that returns the seconds that are left of a time that begins now; without one it is endless."""
+    if time is None:
+        return FOREVER.__float__
+    ends = environment.clock() + time
 
-        return ServiceBusSender(self.bus(environment), self.settings.queue, environment.clock)
+    def seconds_left() -> float:
+        return (ends - environment.clock()).total_seconds()
 
-    def _send_outgoing(self, invocation: Invocation, *, environment: Environment) -> None:
+    return seconds_left
+
+
+def broker_for(environment: Environment, settings: ServiceBusSettings) -> Broker:
+    """Return what sends to the connection's namespace; the first call in a process makes the client.
+
+    Raises:
+        ValueError: the app settings lack the connection.
+    """
+    from recoverable._service_bus.app_settings import connection  # noqa: PLC0415  # the SDK's side, as below
+    from recoverable._service_bus.senders import broker  # noqa: PLC0415
+
+    return broker(environment.client, lambda: connection(settings.connection, os.environ))
+
+
+def outgoing_sender(environment: Environment, settings: ServiceBusSettings) -> ServiceBusSender:
+    """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
+    from recoverable.azure._outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
+
+    return ServiceBusSender(broker_for(environment, settings), settings.queue, environment.clock)
+
+
+def process_messages(work: Processing) -> Steps:
+    """Run the handlers of an invocation, then send the copies, and last the deferrals.
+
+    Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
+    crash are sent twice. Deferrals are sent last: when nothing takes a copy the whole batch is redelivered, and each
+    deferral that was sent is then there twice.
+
+    Raises:
+        Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
+    """
+    for delivery in work.deliveries:
+        yield from attempt_each([delivery.message], work.invocation)
+        if delivery.message.group_id is not None:  # before the next message of its session runs
+            yield from send_collected(work)
+        settlement = work.invocation.settlements.get(delivery.message)
+        if isinstance(settlement, Redeliver):
+            yield from abandon(delivery, settlement, work)
+    yield from send_collected(work)
+    forwards = yield from forwards_of(work.deliveries, work)
+    if forwards:
+        yield from send_all([each for each in forwards if not is_deferral(each[0])], work)
+        yield from send_deferrals([each for each in forwards if is_deferral(each[0])], work)
+
+
+def send_collected(work: Processing) -> Steps:
+    """Send what handlers have sent so far; what comes of it settles their messages."""
+    if work.invocation.outgoing:
         from recoverable.azure._outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
 
-        send_outgoing(invocation, self.bus(environment), patience=self.settings.patience, sleep=environment.sleep)
+        yield partial(send_outgoing, work)
 
-    def _send(
-        self,
-        forwards: list[tuple[Delivery, Forward]],
-        *,
-        environment: Environment,
-        settle: Callable[[Delivery, Forward], None],
-        once: bool = False,
-    ) -> list[Letter]:
-        """Send the copies by the failure side of this platform, which is imported when there are some; return what no queue took."""
-        from recoverable.azure._settle import send_copies  # noqa: PLC0415
 
-        patience = NO_DELAY if once else self.settings.patience
-        return send_copies(forwards, environment, self.settings, patience=patience, settle=settle)
+def forwards_of(deliveries: list[Delivery], work: Processing) -> Generator[Run | Call, Any, Forwards]:
+    """Return the deliveries of which a copy is to be sent, each with its forwarding.
+
+    Raises:
+        Exception: a message is to be redelivered; see `abandon`.
+    """
+    forwards: Forwards = []
+    for delivery in deliveries:
+        settlement = work.invocation.settlements.get(delivery.message)
+        match settlement:
+            case Complete():
+                pass
+            case Forward():
+                forwards.append((delivery, settlement))
+            case Redeliver():
+                yield from abandon(delivery, settlement, work)
+            case None:
+                raise Abandoned("it has no recorded settlement; the message is delivered again")
+            case _:
+                assert_never(settlement)
+    return forwards
+
+
+def abandon(delivery: Delivery, settlement: Redeliver, work: Processing) -> Generator[Run | Call, Any, NoReturn]:
+    """Have the host abandon a message, after its wait in place if it has one.
+
+    Raises:
+        Exception: always: the handler's exception, or `Abandoned`.
+    """
+    if settlement.after:
+        from recoverable.azure._waiting import wait_in_place  # noqa: PLC0415  # for ordered sessions alone
+
+        yield partial(wait_in_place, settlement.after, work)
+    error = delivery.error
+    if delivery.unsent and error is None:
+        raise Abandoned("what the handler sent was not taken for now; the message is delivered again")
+    raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
+
+
+def is_deferral(delivery: Delivery) -> bool:
+    """True if the message waits without an attempt: where its copy cannot be sent, its handler can run instead."""
+    return delivery.error is None and not (delivery.unreported or delivery.given_up or delivery.unsent)
+
+
+def send_all(forwards: Forwards, work: Processing) -> Steps:
+    """Send copies.
+
+    Raises:
+        CopyNotSent: no queue took one of them.
+    """
+    if forwards:
+        from recoverable.azure._settle import CopyNotSent, send_copies  # noqa: PLC0415  # the failure side
+
+        if left := (yield partial(send_copies, forwards, work)):
+            to, error = left[0].ways[0].forward.to, left[0].failure and left[0].failure.error
+            raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
+
+
+def send_deferrals(deferrals: Forwards, work: Processing) -> Steps:
+    """Send the copies of deferred messages; run the handler of each message whose copy cannot be sent."""
+    if not deferrals:
+        return
+    from recoverable.azure._settle import send_copies  # noqa: PLC0415  # the failure side
+
+    try:
+        unsent = yield partial(send_copies, deferrals, work, deferred=True)
+    except Exception:  # noqa: BLE001  # such as a connection that is not set: the messages run instead
+        left = [delivery for delivery, _ in deferrals]
+    else:
+        left = [letter.delivery for letter in unsent]
+    for delivery in left:
+        yield from attempt_each([delivery.message], work.invocation, may_defer=False)
+        yield from send_collected(work)
+    yield from send_all((yield from forwards_of(left, work)), work)

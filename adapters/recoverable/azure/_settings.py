@@ -55,11 +55,6 @@ class ServiceBusSettings(Frozen):
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
 
     @property
-    def error_queue(self) -> str:
-        """Return the name of the configured error queue."""
-        return self.recoverability.failed.error_queue or ""
-
-    @property
     def is_ordered(self) -> bool:
         """True if the order of sessions is kept over delayed retries too."""
         return self.sessions == "ordered"
@@ -86,8 +81,7 @@ class ServiceBusSettings(Frozen):
         )
         if not self.is_ordered:
             return platform
-        from recoverable.azure._ordered import check_delays  # noqa: PLC0415  # for ordered sessions alone
-        from recoverable.azure._waiting import host_options, longest_wait  # noqa: PLC0415  # as above
+        from recoverable.azure._waiting import check_delays, host_options, longest_wait  # noqa: PLC0415  # for ordered sessions alone
 
         longest = longest_wait(host_options(os.environ))
         check_delays(self.recoverability.delayed, longest)

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable._ladder.backoff import pauses
+from recoverable._ladder.backoff import FIRST_PAUSE, pauses
 from recoverable._ladder.decision import deferral_after_refusal
 from recoverable._ladder.delivery import Forward
 from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely
 from recoverable._service_bus.answers import UNTRIED, Failure, Kind
-from recoverable._service_bus.app_settings import connection
-from recoverable._service_bus.senders import broker
 from recoverable.azure._copies import copy_of, stays
 from recoverable.headers import MESSAGE_ID, REFUSED_SENDS
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
+    from recoverable._service_bus.senders import Broker
     from recoverable._service_bus.wire import Copy
+    from recoverable.azure._processor import Processing
     from recoverable.azure._settings import ServiceBusSettings
-    from recoverable.hosting import Environment
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -71,20 +69,17 @@ class Letter:
     Args:
         delivery: the original.
         ways: the forwardings to try in turn.
+        stays: True if the copy goes to the queue that the message came from.
+        deferred: True if the message waits without an attempt.
 
     `taken` is the way that a queue took; `failure` is the first reason why one did not.
     """
 
-    def __init__(self, delivery: Delivery, ways: Sequence[Way]) -> None:
-        self.delivery, self.ways = delivery, ways
+    def __init__(self, delivery: Delivery, ways: Sequence[Way], *, stays: bool, deferred: bool) -> None:
+        self.delivery, self.ways, self.stays, self.deferred = delivery, ways, stays, deferred
         self.taken: Way | None = None
         self.failure: Failure | None = None
         self.refusals: set[Kind] = set()
-
-    @property
-    def stays(self) -> bool:
-        """True if its copy goes to the queue that it came from."""
-        return stays(self.delivery, self.ways[0].forward)
 
     @property
     def is_hopeless(self) -> bool:
@@ -100,66 +95,54 @@ class Letter:
 
 
 class Sending(NamedTuple):
-    """What sending works with.
+    """What sending copies works with.
 
     Args:
-        copy: makes the copy for a delivery and a way.
-        send: sends copies, alone or in batches; returns for each the reason why it was not sent, or None.
-        connection: the name of the connection, for the log.
+        work: has what waits, the clock and the connection's name.
+        broker: sends.
+        namespace: the broker's.
+        began: the time from which delays and the patience count.
         patience: for how long sends are repeated.
-        sleep: waits for so many seconds.
-        clock: returns the time.
     """
 
-    copy: Callable[[Delivery, Way], Copy]
-    send: Callable[..., list[Failure | None]]
-    connection: str
+    work: Processing
+    broker: Broker
+    namespace: str
+    began: datetime
     patience: timedelta
-    sleep: Callable[[float], None]
-    clock: Callable[[], datetime]
+
+    def copy(self, letter: Letter, way: Way) -> Copy:
+        """Return the copy of a letter by one of its ways."""
+        return copy_of(letter.delivery, way.forward, namespace=self.namespace, now=self.began)
 
 
-def send_copies(
-    forwards: list[tuple[Delivery, Forward]],
-    environment: Environment,
-    settings: ServiceBusSettings,
-    *,
-    patience: timedelta,
-    settle: Callable[[Delivery, Forward], None],
-) -> list[Letter]:
+def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, deferred: bool = False) -> list[Letter]:
     """Make the copies and send them; return what no queue took.
 
     Args:
         forwards: the originals of the copies, and where the copies go.
-        environment: has the client, if not the process's own, the time from which delays count, and what waits.
-        settings: the endpoint's.
-        patience: for how long sends are repeated.
-        settle: notes a settlement that took the place of the one that was decided.
+        work: what the invocation works with; a settlement that took the place of the one that was decided is recorded in it.
+        deferred: True for messages that wait without an attempt: each send is tried once, because their handlers can run instead.
 
     Raises:
         ValueError: there is no such connection.
     """
-    bus = broker(environment.client, lambda: connection(settings.connection, os.environ))
-    now = environment.clock()
-
-    def copy(delivery: Delivery, way: Way) -> Copy:
-        return copy_of(delivery, way.forward, namespace=bus.namespace, now=now)
-
-    letters = [Letter(each, ways(each, to, settings)) for each, to in forwards]
-    sending = Sending(copy, bus.send, settings.connection, patience, environment.sleep, environment.clock)
+    broker = work.broker()
+    patience = NO_DELAY if deferred else work.patience
+    sending = Sending(work, broker, broker.namespace, work.environment.clock(), patience)
+    letters = []
+    for delivery, forward in forwards:
+        own = stays(delivery, forward)
+        found = [Way(forward)] if deferred else ways(delivery, forward, work.settings, own=own)
+        letters.append(Letter(delivery, found, stays=own, deferred=deferred))
     left = deliver(in_sending_order(letters), sending)
     for letter in letters:
         if letter.replacement is not None:
-            settle(letter.delivery, letter.replacement)
+            work.invocation.settle(letter.delivery, letter.replacement)
     return left
 
 
-def is_deferral(delivery: Delivery) -> bool:
-    """True if the message waits without an attempt: where its copy cannot be sent, its handler can run instead."""
-    return delivery.error is None and not delivery.unreported and not delivery.given_up
-
-
-def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings) -> list[Way]:
+def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, own: bool) -> list[Way]:
     """Return the forwardings to try in turn, each where the one before was refused.
 
     A copy for the error queue goes to the configured one where the policy's refuses it; where it breaks a limit, without the headers
@@ -171,17 +154,17 @@ def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings) -> 
         delivery: the original.
         forward: the settlement.
         settings: say the configured error queue, and whether the message's neighbours are redelivered with it.
+        own: True if the copy goes to the queue that the message came from.
     """
-    error_queue = settings.error_queue
+    if own and not settings.batch:
+        return [Way(forward)]
+    error_queue = settings.recoverability.failed.error_queue or ""
     named = {MESSAGE_ID: delivery.message.id, FAILED_QUEUE: delivery.message.queue}
     bare = [Way(Forward(error_queue, NO_DELAY, changes), bare=True) for changes in (named, {})]
-    if is_deferral(delivery):
-        return [Way(forward)]
-    if stays(delivery, forward):
-        return [Way(forward), *bare] if settings.batch else [Way(forward)]
-    configured = (
-        [] if forward.to.lower() == error_queue.lower() else [Way(Forward(error_queue, NO_DELAY, forward.changes))]
-    )
+    if own:
+        return [Way(forward), *bare]
+    elsewhere = forward.to.lower() != error_queue.lower()
+    configured = [Way(Forward(error_queue, NO_DELAY, forward.changes))] if elsewhere else []
     return [Way(forward), *configured, *bare, Way(deferral_after_refusal(delivery, forward))]
 
 
@@ -200,23 +183,26 @@ def deliver(letters: Sequence[Letter], sending: Sending) -> list[Letter]:
         phase = [letter for letter in letters if letter.stays is own]
         if phase and not stuck:
             stuck = deliver_phase(phase, sending)
-    log_outcome(letters, sending.connection)
+    log_outcome(letters, sending.work.settings.connection)
     return stuck
 
 
 def deliver_phase(letters: list[Letter], sending: Sending) -> list[Letter]:
     """Send letters again and again until they are taken or the patience ends; return those that nothing took."""
-    began, rest = sending.clock(), pauses(sending.patience.total_seconds())
-    pause = next(rest, None)
-    stuck = send_round(letters, sending, final=pause is None)
-    if pause is not None and not any(letter.is_hopeless for letter in stuck):
+    seconds = sending.patience.total_seconds()
+    stuck = send_round(letters, sending, final=seconds < FIRST_PAUSE)
+    if not stuck or seconds < FIRST_PAUSE:
+        return stuck
+    if not any(letter.is_hopeless for letter in stuck):
         log_repetition(stuck, sending.patience)
+    environment, rest = sending.work.environment, pauses(seconds)
+    pause = next(rest, None)
     while stuck and pause is not None:
         if any(letter.is_hopeless for letter in stuck):  # it is redelivered at once, and must not be in a hot loop
-            sending.sleep(pause + sum(rest))
+            environment.sleep(pause + sum(rest))
             break
-        sending.sleep(pause)
-        pause = next(rest, None) if sending.clock() - began < sending.patience else None
+        environment.sleep(pause)
+        pause = next(rest, None) if environment.clock() - sending.began < sending.patience else None
         stuck = send_round(stuck, sending, final=pause is None)
     return stuck
 
@@ -229,7 +215,7 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
         sending: what it works with.
         final: True in the last round, in which a failure that may pass leads to the next way too.
     """
-    failures = sending.send([sending.copy(letter.delivery, letter.ways[0]) for letter in letters])
+    failures = sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters])
     failed = []
     for letter, failure in zip(letters, failures, strict=True):
         if failure is None:
@@ -255,7 +241,7 @@ def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
     for way in letter.ways:
         if way.bare and not (failure and failure.fits_when_smaller):
             continue
-        [failure] = sending.send([sending.copy(letter.delivery, way)], alone=True)
+        [failure] = sending.broker.send([sending.copy(letter, way)], alone=True)
         if failure is None:
             letter.taken = way
             if not letter.refusals:  # it was refused only because of others in its batch
@@ -300,11 +286,7 @@ def consequence_of(letter: Letter) -> str:
     """Return what becomes of a message whose copy was refused, as a sentence."""
     taken = letter.taken
     if taken is None:
-        return (
-            "Its handler runs now."
-            if is_deferral(letter.delivery)
-            else "They stay on the queue and will be redelivered."
-        )
+        return "Its handler runs now." if letter.deferred else "They stay on the queue and will be redelivered."
     if taken is letter.ways[0]:
         return "They were sent when it was repeated."
     if taken.bare:

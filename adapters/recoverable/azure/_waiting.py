@@ -1,20 +1,22 @@
-"""Bound how long an invocation may wait or retry in place, by what host.json lets it."""
+"""Wait or retry inside an invocation, as far as host.json lets it; where sessions keep their order, the delay of a retry is waited out so."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cache
+from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.host_json import read_host_json
-from recoverable.azure._log import log_host_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
+    from collections.abc import Mapping
 
+    from recoverable._config import Delayed
     from recoverable._service_bus.host_json import HostOptions
+    from recoverable.azure._processor import Processing
 
 MARGIN = timedelta(seconds=30)
 """Time of an invocation that is kept for its handler and for settling."""
@@ -35,6 +37,15 @@ def host_options(settings: Mapping[str, str]) -> HostOptions:
     return host.options
 
 
+@cache
+def log_host_problem(problem: str) -> None:
+    """Log what the Functions host would not take from host.json."""
+    from recoverable._observe.log import log_safely  # noqa: PLC0415  # the failure side
+
+    text = "Reading host.json failed: %s. Waits inside an invocation go by the default."
+    log_safely(getLogger("recoverable.settlement").warning, text, problem)
+
+
 def longest_wait(options: HostOptions) -> timedelta:
     """Return for how long an invocation may wait in place: as far as lock renewal and `functionTimeout` reach."""
     reach = min(options.function_timeout or timedelta.max, options.max_auto_lock_renewal_duration)
@@ -50,11 +61,25 @@ def time_for_retries(options: HostOptions, *, batch: bool) -> timedelta:
     return min(longest, RETRY_IN_A_BATCH) if batch else longest
 
 
-def countdown(clock: Callable[[], datetime], time: timedelta) -> Callable[[], float]:
-    """Return a function that returns the seconds that are left of a time that begins now."""
-    began = clock()
+def check_delays(delayed: Delayed, longest: timedelta) -> None:
+    """Check that an invocation can wait out each configured delay.
 
-    def seconds_left() -> float:
-        return (time - (clock() - began)).total_seconds()
+    Raises:
+        ValueError: it cannot.
+    """
+    from recoverable._ladder.policy import configured_delay  # noqa: PLC0415  # for ordered sessions alone
 
-    return seconds_left
+    delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
+    if delays and max(delays) > longest:
+        raise ValueError(
+            f'ServiceBusEndpoint(sessions="ordered") waits out each delay inside the invocation, for {longest} at most as host.json has '
+            f"functionTimeout and maxAutoLockRenewalDuration, and Delayed(...) has a delay of {max(delays)}; "
+            "write shorter delays, or raise both in host.json"
+        )
+
+
+def wait_in_place(delay: timedelta, work: Processing) -> None:
+    """Wait out a delay, or as much of it as the invocation has time for."""
+    seconds = min(delay.total_seconds(), work.seconds_in_place())
+    if seconds > 0:
+        work.environment.sleep(seconds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
@@ -11,7 +11,6 @@ from recoverable._ladder.delivery import Delivery, Forward
 from recoverable._service_bus.answers import Failure
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
-from recoverable.azure._flow import Forwards
 from recoverable.azure._settle import Letter, Sending, Way
 
 send = Broker.send
@@ -19,27 +18,27 @@ send = Broker.send
 
 def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
     """Take copies that could not be sent for sent."""
-    sending.send([sending.copy(letter.delivery, letter.ways[0]) for letter in letters])
+    sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters])
     return []
 
 
-def never_abandoned(delivery: Delivery, settlement: object) -> Forwards:
+def never_abandoned(*_: object) -> tuple[()]:
     """Complete messages that should be redelivered."""
-    return [(delivery, settlement)] if isinstance(settlement, Forward) else []
+    return ()
 
 
-def with_counters(delivery: Delivery, namespace: str, to: str) -> str:
+def with_counters(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Give each delivery of the same original another identity."""
     native = delivery.message.native
     return f"{native.sequence_number}-{native.delivery_count}-{to}"
 
 
-def the_original_s(delivery: Delivery, namespace: str, to: str) -> str:
+def the_original_s(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Give the copy the id of its original; a queue accepts an id once only."""
     return str(delivery.message.native.message_id)
 
 
-def the_number_alone(delivery: Delivery, namespace: str, to: str) -> str:
+def the_number_alone(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     """Give original and copy the same identity, because each queue counts from 1."""
     return "same"
 
@@ -83,12 +82,12 @@ def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> li
     return send(broker, copies, alone=alone)
 
 
-def no_fallback(delivery: Delivery, forward: Forward, *_: object) -> list[Way]:
+def no_fallback(delivery: Delivery, forward: Forward, *_: object, **__: object) -> list[Way]:
     """Leave a copy that its queue refuses where it is, with its whole batch."""
     return [Way(forward)]
 
 
-def does_not_wait(delay: timedelta, **_: Any) -> None:
+def does_not_wait(*_: object) -> None:
     """Abandon a message at once whose delay is to be waited out in place."""
 
 
@@ -99,7 +98,7 @@ def counted_from_0(count: object) -> int:
 
 MUTATIONS = (
     Mutation("bus: unconfirmed sends count", "azure._settle.send_round", taken_for_sent, "bus: one message", "LOST"),
-    Mutation("bus: never abandoned", "azure._flow.forwarded", never_abandoned, "bus: one message", "LOST"),
+    Mutation("bus: never abandoned", "azure._processor.abandon", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure._copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure._copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
     Mutation("bus: one identity for all", "azure._copies.identity", the_number_alone, "bus: duplicates detected in the error queue", "LOST"),
@@ -113,6 +112,6 @@ MUTATIONS = (
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
     Mutation("bus: sent twice", "_service_bus.senders.Broker.send", send_twice, "bus: one message", "COPIES"),
     Mutation("bus: refused copies fall back nowhere", "azure._settle.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
-    Mutation("bus: ordered sessions do not wait", "azure._ordered.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
+    Mutation("bus: ordered sessions do not wait", "azure._waiting.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
     Mutation("bus: counted from 0", "azure._messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
 )  # fmt: skip
