@@ -43,7 +43,7 @@ class Sender:
     """
 
     def __init__(self, client: SQSClient | None = None) -> None:
-        self._client: SQSClient | None = given_client(client)
+        self._client = client
         self._urls: dict[str, str] = {}
 
     def send(self, to: str, entries: Sequence[Entry]) -> Outcome:
@@ -85,4 +85,4 @@ class Sender:
 @lru_cache(maxsize=16)
 def shared_sender(client: SQSClient | None) -> Sender:
     """Return the process's sender, which remembers the queues' URLs."""
-    return Sender(client)
+    return Sender(given_client(client))
