@@ -9,7 +9,6 @@ import pytest
 from answers.aws_answers import ANSWERS, FOR_GOOD, NO_ANSWERS, RESETS, S3, Answer, error_of
 from recoverable._sqs.answers import (
     Failure,
-    batch_failures,
     call_failure,
     code_of,
     describe_error,
@@ -17,7 +16,7 @@ from recoverable._sqs.answers import (
     status_of,
     was_reset,
 )
-from recoverable._sqs.batches import Result, send_singly
+from recoverable._sqs.batches import Result, batch_failures, send_singly
 
 if TYPE_CHECKING:
     from recoverable._sqs.answers import Kind, ObjectProblem
