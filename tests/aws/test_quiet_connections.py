@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from botocore.config import Config
-from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
+from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
 
+from answers.aws_answers import closed
 from recoverable._sqs.clients import IDLE, RenewingClient, given_client
 from recoverable_local.testing import AnswerLost, ConnectionReset, Refused, Unreachable
 from servers.faulty_proxy import Fault, FaultyProxy, Late, Rule, Truncated
@@ -240,6 +242,33 @@ def test_a_client_that_repeats_calls_itself_does_so_alone(proxy: FaultyProxy) ->
         service.call()
 
     assert service.calls == 3
+
+
+@pytest.mark.parametrize("status", [200, 503])
+def test_a_connection_that_ends_with_its_answer_is_not_used_again(status: int) -> None:
+    class Ending:
+        """A client whose first answer says that its connection ends, and whose second call is reset."""
+
+        calls = 0
+
+        def send_message(self) -> dict[str, Any]:
+            self.calls += 1
+            answer: Any = {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {"connection": "close"}}}
+            if self.calls == 2:
+                raise closed("Connection aborted.", ConnectionResetError(104, "Connection reset by peer"))
+            if status == 200:
+                return dict(answer)
+            answer["Error"] = {"Code": "ServiceUnavailable"}
+            raise ClientError(answer, "SendMessage")
+
+    inner = Ending()
+    client = given_client(inner)
+
+    with suppress(ClientError):
+        client.send_message()
+    with pytest.raises(ConnectionClosedError):
+        client.send_message()
+    assert inner.calls == 2
 
 
 def test_a_client_is_wrapped_once() -> None:

@@ -9,7 +9,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from recoverable._sqs.answers import is_answer, was_reset
+from recoverable._sqs.answers import keeps_connection, was_reset
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, SEND
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ class RenewingClient:
     """A client whose calls do not fail because its connections ended while they were idle.
 
     Connections of the process's own client are closed before a call when they were idle for longer than `IDLE`; the call then opens one.
-    A call that is reset all the same, on a connection that had carried a call before, is made once more, as it was, on a new one. Any
-    other call without an answer may have been carried out, and is not repeated here.
+    A call that is reset all the same, on a connection that had carried a call before, is made once more, as it was, on a new one. A
+    connection that urllib3 replaced by itself, because it saw its end, counts as one that had. Any other call without an answer may have
+    been carried out, and is not repeated here.
 
     Args:
         client: a client of boto3.
@@ -73,13 +74,17 @@ class RenewingClient:
         try:
             answer = method(*args, **request)
         except Exception as error:
-            if is_answer(error):
-                self._used_at = self._clock()
-            else:
-                self._close()
+            self._note(getattr(error, "response", None))
             raise
-        self._used_at = self._clock()
+        self._note(answer)
         return answer
+
+    def _note(self, answer: object) -> None:
+        """Note whether a connection is left that has carried a call."""
+        if isinstance(answer, dict) and keeps_connection(answer):
+            self._used_at = self._clock()
+        else:
+            self._close()
 
     def _close(self) -> None:
         self._used_at = None
