@@ -19,7 +19,7 @@ SECONDS = (10, 21, 59, 61, 130, 400, 900, 4_000)
 """Quiet times: shorter and longer than the gateway keeps a connection, than SQS, than NAT gateways, and than one copy waits."""
 
 PATHS = (
-    "one message", "batch", "plain records", "header counter", "in process", "coroutines", "FIFO group", "killer last",
+    "quiet hours", "one message", "batch", "plain records", "header counter", "in process", "coroutines", "FIFO group", "killer last",
     "no partial responses", "managed instances", "sending", "sending to a FIFO queue", "sending from FIFO to FIFO",
 )  # fmt: skip
 
@@ -37,8 +37,13 @@ def scenario_of(name: str, quiet: float = 10.0) -> Scenario:
 
 def story(scenario: Scenario, fault: str = "", at: str = "") -> list[str]:
     """Return what happened; a call that failed only where nobody injected it."""
-    timeline = replay(scenario, {at: fault} if fault else {}).timeline
-    return [str(event) for event in timeline if not (fault and event.what == "call failed")]
+    found = [str(event) for event in replay(scenario, {at: fault} if fault else {}).timeline]
+    return without_failed_calls(found) if fault else found
+
+
+def without_failed_calls(events: list[str]) -> list[str]:
+    """Return the events but for calls that failed."""
+    return [event for event in events if "call failed" not in event]
 
 
 @pytest.mark.parametrize("quiet", SECONDS)
@@ -50,6 +55,23 @@ def test_a_connection_that_was_forgotten_meanwhile_changes_nothing(
 
     monkeypatch.setattr("recoverable_local.testing.aws.api.connection.FORGOTTEN_AFTER", inf)
     assert found == story(scenario_of(name, quiet))
+
+
+KEEPS_IDLE_CONNECTIONS, LOSES_A_RESET = ("IDLE", inf), ("was_reset", lambda _error: False)
+
+
+@pytest.mark.parametrize("mistakes", [[KEEPS_IDLE_CONNECTIONS], [KEEPS_IDLE_CONNECTIONS, LOSES_A_RESET]], ids=len)
+def test_a_client_that_keeps_idle_connections_is_found(
+    mistakes: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undisturbed = story(scenario_of("quiet hours", 61))
+
+    for of, by in mistakes:
+        monkeypatch.setattr(f"recoverable._sqs.clients.{of}", by)
+    found = story(scenario_of("quiet hours", 61))
+
+    assert any("ConnectionReset(done=False)" in event for event in found)
+    assert (without_failed_calls(found) == undisturbed) is (LOSES_A_RESET not in mistakes)
 
 
 def calls_of(scenario: Scenario) -> list[str]:

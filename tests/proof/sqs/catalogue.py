@@ -58,7 +58,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="two killers", bodies=("kills", "ok", "kills"), recoverability=ladder(0, 1)),
     Scenario(name="unreported deliveries", bodies=(KILLED_FIVE_TIMES, "ok")),
     Scenario(name="several instances", bodies=("fails", "ok", "fails ok"), mapping={"batch_size": 1}),
-    Scenario(name="quiet hours", bodies=("fails", "sends", "ok"), recoverability=ladder(1, 2).__replace__(delayed=QUIET)),
+    Scenario(name="quiet hours", bodies=("fails", "fails sends", "ok"), recoverability=ladder(0, 2).__replace__(delayed=QUIET)),
     Scenario(
         name="FIFO group", bodies=("fails", "ok"), queue="jobs.fifo", recoverability=ladder(1, 1, "errors.fifo"),
         mapping={"batch_size": 1},
