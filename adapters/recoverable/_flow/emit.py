@@ -9,7 +9,7 @@ from recoverable._flow.flow import drive
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Coroutine
 
-    from recoverable._flow.flow import Steps
+    from recoverable._flow.flow import Flow, Steps
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.faults import Redact
@@ -41,32 +41,31 @@ def no_handler(message: Message) -> None:
     raise AssertionError(message.id)
 
 
-def emit_after(steps: Steps, observer: Observer, invocation: Invocation, deliveries: list[Delivery]) -> Steps:
-    """Do all steps of a function that settles by returning or raising, report the outcome, and end as the steps ended.
+def emit_after(steps: Flow, observer: Observer, invocation: Invocation, deliveries: list[Delivery]) -> Flow:
+    """Do all steps of a function that settles by returning or raising, and report the outcome.
+
+    Return what the flow raised, or what the host may see of it, for a caller to raise it: crash reporters read the local variables of each
+    frame that an exception passes, and those of this flow hold the original.
 
     Args:
         steps: the flow.
         observer: collects what happens.
         invocation: the invocation.
         deliveries: all of its messages.
-
-    Raises:
-        Exception, KeyboardInterrupt, SystemExit: what the flow raised, or what the host may see of it.
     """
     failure: Exception | None = None
     interruption: Interruption | None = None
     try:
         yield from steps
-    except Exception as error:  # noqa: BLE001  # raised below: outside of this block it gets no context
+    except Exception as error:  # noqa: BLE001  # returned below
         failure = error
     except (KeyboardInterrupt, SystemExit) as error:
         interruption = error
     if interruption is not None:
         observer.end_spans([])
-        raise interruption_for_host(interruption, observer.settings.redact)
+        return interruption_for_host(interruption, observer.settings.redact)
     yield from emit(observer, invocation, deliveries if failure is not None else [])
-    if failure is not None:
-        raise failure_for_host(failure, observer.settings.redact)
+    return failure and failure_for_host(failure, observer.settings.redact)
 
 
 def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Delivery]) -> Steps:

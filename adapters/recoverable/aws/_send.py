@@ -15,7 +15,7 @@ from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.batches import MAX_ENTRIES, PUBLISH, SEND, first_batch
 from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
-from recoverable.aws._outgoing import Letter, SqsSender, most_bytes
+from recoverable.aws._outgoing import Letter, SqsSender, batch_bytes
 from recoverable.aws._reserve import CALLS, USUAL_CALL
 from recoverable.aws._time_budget import call_timeout
 
@@ -167,7 +167,7 @@ def next_batch(waiting: list[Item]) -> list[Item]:
             one_of_each.append(item)
         if group is not None:
             groups.add(group)
-    return first_batch(one_of_each, most_bytes(waiting[0].to))
+    return first_batch(one_of_each, batch_bytes(waiting[0].to))
 
 
 def store(letter: Letter, batch: Batch) -> Failure | NotTried | None:
@@ -231,4 +231,4 @@ def tenths_of_a_call(letter: Letter) -> int:
     """Return how much of a call a letter takes; one of a message group, or one that is stored, takes a call of its own."""
     if letter.group is not None or letter.stored is not None:
         return MAX_ENTRIES
-    return max(1, ceil(letter.weight * MAX_ENTRIES / most_bytes(letter.to)))
+    return max(1, ceil(letter.weight * MAX_ENTRIES / batch_bytes(letter.to)))
