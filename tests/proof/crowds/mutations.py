@@ -76,7 +76,7 @@ MUTATIONS = (
     CrowdMutation("an old message is no suspect", "aws._order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
     CrowdMutation("heartbeat not reckoned with", "aws._order.seconds_of_heartbeat", no_seconds, BEATING, "RUNS"),
     CrowdMutation("a stop beside others fails", "_ladder.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
-    CrowdMutation("a hand-back counts", "_ladder.delivery.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
+    CrowdMutation("a hand-back counts", "_ladder.copy_headers.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
     CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
     CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
     CrowdMutation("complete before send", "aws._settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
