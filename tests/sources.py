@@ -43,8 +43,8 @@ GATEWAY_NAMES = {
     "recoverable_local": {
         "_sqs": {"RenewingClient", "wire_of"},
         "_service_bus": {
-            "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES", "connection",
-            "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
+            "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES",
+            "connection", "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
         },
     },
 }  # fmt: skip

@@ -9,6 +9,7 @@ from functools import cache
 from recoverable_local.testing import (
     AnswerLost,
     ClockSkewed,
+    ConnectionCut,
     ConnectionReset,
     DeliveredTwice,
     Died,
@@ -35,6 +36,7 @@ FAULTS: Mapping[str, Fault] = {
     "expired": VisibilityExpired(),
     "lock lost": LockLost(),
     "machine lost": InstanceLost(),
+    "connection cut": ConnectionCut(),
     "clock late": ClockSkewed(timedelta(hours=1)),
     "clock early": ClockSkewed(timedelta(hours=-1)),
     "throttled": Throttled(),

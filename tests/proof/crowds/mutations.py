@@ -72,7 +72,7 @@ MUTATIONS = (
     ),
     CrowdMutation("nobody who was stopped is tried first", "aws._order.message_to_try_first", nobody, STOPPED, "RUNS"),
     CrowdMutation("all but one are handed back", "aws._order.groups", one_at_a_time, DEAD, "COPIES"),
-    CrowdMutation("a copy with counts is no suspect", "_ladder.delivery.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
+    CrowdMutation("a copy with counts is no suspect", "aws._restoring.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
     CrowdMutation("an old message is no suspect", "aws._order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
     CrowdMutation("heartbeat not reckoned with", "aws._order.seconds_of_heartbeat", no_seconds, BEATING, "RUNS"),
     CrowdMutation("a stop beside others fails", "_ladder.decision.classify_timeout", always, BLOCKED, "CONVICTED"),

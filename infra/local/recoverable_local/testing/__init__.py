@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from recoverable_local.testing.faults import (
         AnswerLost,
         ClockSkewed,
+        ConnectionCut,
         ConnectionReset,
         DeliveredTwice,
         Died,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerLost",
     "ClockSkewed",
+    "ConnectionCut",
     "ConnectionReset",
     "DeliveredTwice",
     "Died",

@@ -104,7 +104,16 @@ class LockLost:
 
 @dataclass(frozen=True, slots=True)
 class InstanceLost:
-    """The machine and its Functions host are gone: nothing is abandoned, and the locks run out."""
+    """The machine and its Functions host are gone, and Service Bus does not see it: nothing is abandoned, and the locks run out, which counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionCut:
+    """The Functions host ends with its process, as where the container has no memory left, and Service Bus sees its connections end.
+
+    The sessions that it held are free at once, and no delivery is counted. Locks of messages without a session run out, as with
+    `InstanceLost`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +146,7 @@ Fault = (
     | VisibilityExpired
     | LockLost
     | InstanceLost
+    | ConnectionCut
     | DeliveredTwice
     | ClockSkewed
 )
