@@ -7,6 +7,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import recoverable
@@ -95,6 +96,7 @@ class Import:
         return self.module.partition(".")[0]
 
 
+@cache
 def tree(path: Path) -> ast.Module:
     """Return the file's syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))
