@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from quiet_time import QUIET, first_failure
+from azure.quiet_time import QUIET, first_failure
 
 pytestmark = pytest.mark.slow  # the SDK takes half a second to open each link
 
