@@ -50,11 +50,10 @@ def leaves(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[
 def at(node: Any, path: tuple[str | int, ...], file: File) -> Any:
     """Return what our reader makes of the value at the end of a way."""
     for key in path:
-        node = (
-            node[key]
-            if isinstance(node, list)
-            else next(each for name, each in node.items() if name.strip("'§") == key)
+        inner = (
+            dict(enumerate(node)) if isinstance(node, list) else {name.strip("'§"): each for name, each in node.items()}
         )
+        node = inner[key]
     return maybe(lambda: value(node, file))
 
 
