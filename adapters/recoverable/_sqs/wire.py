@@ -11,7 +11,14 @@ from base64 import b64decode
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._frozen import Frozen
-from recoverable.headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, sendable, texts
+from recoverable.headers import (
+    CONTROL_MESSAGE,
+    ENCLOSED_MESSAGE_TYPES,
+    MESSAGE_ID,
+    in_whole_characters,
+    sendable,
+    texts,
+)
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -267,7 +274,7 @@ def entry_of(record: Record, wire: Wire) -> Entry:
     if wire.wrapper is not None:
         kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES)
         return {
-            "MessageBody": in_json({**wire.wrapper, "Headers": readable(wire.headers | overflow)}),
+            "MessageBody": in_whole_characters(in_json({**wire.wrapper, "Headers": sendable(wire.headers | overflow)})),
             "MessageAttributes": typed(kept),
         }
     kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES - 1)
@@ -277,18 +284,12 @@ def entry_of(record: Record, wire: Wire) -> Entry:
 
 def headers_in_json(headers: Mapping[str, str]) -> str:
     """Return the headers as JSON that each receiver can read."""
-    return in_json(readable(headers))
-
-
-def readable(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers with names and texts that each receiver can read; one that it cannot would hide all of them."""
-    return {sendable(name): sendable(text) for name, text in headers.items()}
+    return in_json(sendable(headers))
 
 
 def in_json(value: object) -> str:
     """Return the value as JSON; escaped are only the two characters that SQS does not take, because to escape all may double the size."""
-    text = sendable(json.dumps(value, ensure_ascii=False))
-    return text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    return json.dumps(value, ensure_ascii=False).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:

@@ -43,7 +43,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     # a copy to the error queue, or one that waits to go there, has no time to live
     is_given_up = delivery.given_up or not own or FAILED_QUEUE in changes
     fields = {
-        **{name: sendable(text) for name, text in texts.items() if text},
+        **sendable({name: text for name, text in texts.items() if text}),
         "body": native.get_body(),
         "message_id": identity(delivery, number, namespace, forward.to),
         "application_properties": origin(number, changes)
