@@ -36,14 +36,14 @@ GATEWAY_NAMES = {
             "queue_from_arn", "size", "wire_of",
         },
         "_service_bus": {
-            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "changed", "failure_of", "find_setting",
+            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "LOCK_DURATION", "changed", "duration", "failure_of", "find_setting",
             "in_milliseconds", "read_host_json", "resolved", "sendable", "values_of",
         },
     },
     "recoverable_local": {
         "_sqs": {"wire_of"},
         "_service_bus": {
-            "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES", "connection",
+            "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "LOCK_DURATION", "PREFIXES", "connection",
             "credential_for", "find_setting", "parse_json", "read_host_json", "resolved",
         },
     },

@@ -21,6 +21,9 @@ param sessions bool = false
 @maxValue(2000)
 param maxDeliveryCount int = 100
 
+@description('For how long a message is locked, 5 minutes at most; the app setting RECOVERABLE_LOCK_DURATION says the same where its endpoint takes batches.')
+param lockDuration string = 'PT1M'
+
 @description('A topic of the namespace whose subscription forwards to the queue; empty for none.')
 @maxLength(260)
 param topicName string = ''
@@ -70,7 +73,7 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   parent: serviceBus
   name: queue
   properties: {
-    lockDuration: 'PT1M'
+    lockDuration: lockDuration
     maxDeliveryCount: maxDeliveryCount
     requiresSession: sessions
     forwardDeadLetteredMessagesTo: errorQueue.name

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         connection: Required[str]
         sessions: bool | Literal["ordered"]
         batch: bool
+        lock: timedelta | None
         name: str | None
         client: ServiceBusClient | None
         clock: Callable[[], datetime] | None
@@ -54,19 +55,21 @@ class ServiceBusEndpoint(Generic[R]):
             session waits. The queue's MaxDeliveryCount must then be all attempts + 10.
         batch: True if the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host can
             only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
+        lock: the `lockDuration` of a batch's queue, which the host does not say; when not given, the app setting RECOVERABLE_LOCK_DURATION
+            says it, such as PT1M. The host renews no locks of a batch: no handler starts when its copies could not leave in time any
+            more, coroutines are stopped then, and nothing is sent once the locks are over.
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
         clock: returns the time; without a zone, that of the machine.
         resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
-            given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`, and in a batch below
-            the queue's lock.
+            given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`.
         warm: True to make the Service Bus client when the endpoint is made, for handlers that send: else the first `Message.send` of a
             process waits for it.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
         ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; with
-            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out.
+            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out; with `batch=True` no lock.
     """
 
     @overload
@@ -92,6 +95,7 @@ class ServiceBusEndpoint(Generic[R]):
         connection: str,
         sessions: bool | Literal["ordered"] = False,
         batch: bool = False,
+        lock: timedelta | None = None,
         name: str | None = None,
         client: ServiceBusClient | None = None,
         clock: Callable[[], datetime] | None = None,
@@ -99,7 +103,13 @@ class ServiceBusEndpoint(Generic[R]):
         warm: bool = False,
     ) -> None:
         settings = ServiceBusSettings(
-            recoverability, queue=queue, connection=connection, sessions=sessions, batch=batch, resend_for=resend_for
+            recoverability,
+            queue=queue,
+            connection=connection,
+            sessions=sessions,
+            batch=batch,
+            lock=lock,
+            resend_for=resend_for,
         )
         self.queue, self.recoverability, self._settings = settings.queue, settings.recoverability, settings
         self._processor = Processor(
@@ -109,6 +119,7 @@ class ServiceBusEndpoint(Generic[R]):
             platform=settings.platform(),
             patience=settings.patience,
             time_for_retries=settings.time_for_retries(),
+            time_for_sends=settings.time_for_sends(),
             environment=Environment(client, utc_clock(clock), nullcontext),
         )
         if warm:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from recoverable._flow.settle import settle_failure, settle_on_end
 from recoverable._flow.unsent import settle_unsent, settle_unsent_in_order
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
     from recoverable.azure._processor import Processing
+
+    Send: TypeAlias = Callable[[list[Copy]], list[Failure | None]]
 
 
 class Entry(NamedTuple):
@@ -102,16 +105,16 @@ def send_outgoing(work: Processing) -> None:
     Args:
         work: what the invocation works with.
     """
-    invocation, bus, sleep = work.invocation, work.broker(), work.environment.sleep
+    invocation, send, sleep = work.invocation, partial(work.send, work.broker()), work.environment.sleep
     waiting, invocation.outgoing = invocation.outgoing, []
     now = invocation.clock()
     copies = {delivery: [copy_at(entry, now) for entry in outbox.close()] for delivery, outbox, _ in waiting}
-    together = bus.send([copy for each in copies.values() for copy in each])
+    together = send([copy for each in copies.values() for copy in each])
     left = iter(together)
     unsent = {delivery: [copy for copy in each if next(left) is not None] for delivery, each in copies.items()}
-    rest = pauses(work.patience.total_seconds())
+    rest = pauses(min(work.patience, work.seconds_for_sends() / 2))
     for delivery, _, seconds in waiting:
-        failure = send_rest(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
+        failure = send_rest(unsent[delivery], send, rest, sleep) if unsent[delivery] else None
         settlement = (
             settle_on_end(delivery, seconds, invocation)
             if failure is None
@@ -128,17 +131,17 @@ def copy_at(entry: Entry, now: datetime) -> Copy:
     return entry.copy._replace(fields=entry.copy.fields | due)
 
 
-def send_rest(copies: list[Copy], bus: Broker, rest: Iterator[float], sleep: Callable[[float], None]) -> Failure | None:
+def send_rest(copies: list[Copy], send: Send, rest: Iterator[float], sleep: Callable[[float], None]) -> Failure | None:
     """Send one delivery's messages by themselves, again after growing pauses; return why one was not sent, or None.
 
     Args:
         copies: what was not sent together with the messages of others, of which one may be the reason.
-        bus: the namespace's broker.
+        send: sends them; returns for each the reason why it was not sent, or None.
         rest: the pauses that are left to the invocation.
         sleep: waits for so many seconds.
     """
     while True:
-        results = bus.send(copies)
+        results = send(copies)
         copies = [copy for copy, failure in zip(copies, results, strict=True) if failure is not None]
         failures = [failure for failure in results if failure is not None]
         if not failures:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._rate_limit.limiter import Limiter
+    from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
+    from recoverable._service_bus.wire import Copy
     from recoverable.azure._outgoing import ServiceBusSender
     from recoverable.azure._settings import ServiceBusSettings
     from recoverable.hosting import Environment
@@ -38,7 +40,7 @@ Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
 
 class Abandoned(Exception):
-    """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
+    """Raised to have the host abandon its messages where no exception of a handler says why, and for one that is a BaseException."""
 
     __module__ = "recoverable.azure"  # the name under which users import it
 
@@ -53,6 +55,7 @@ class Processor(Frozen):
         platform: what it counts and can do.
         patience: for how long sends are repeated that Service Bus did not take.
         time_for_retries: for how long retries in process may start; None without them.
+        time_for_sends: for how long copies may be sent; None where the host renews the locks.
         environment: client and clock of an invocation that no test makes.
     """
 
@@ -62,6 +65,7 @@ class Processor(Frozen):
     platform: Platform
     patience: timedelta
     time_for_retries: timedelta | None
+    time_for_sends: timedelta | None
     environment: Environment
 
     __hash__ = object.__hash__  # the state that a process keeps is each endpoint's own
@@ -79,10 +83,11 @@ class Processor(Frozen):
         environment = current_environment.get() or self.environment
         deliveries = deliveries_of(natives, self.settings, self.platform)
         invocation = self._invocation(environment, context)
-        seconds_in_place = countdown(environment, self.platform.longest_delay)
-        steps = process_messages(
-            Processing(deliveries, invocation, environment, self.settings, self.patience, seconds_in_place)
-        )
+        work = Processing(
+            deliveries, invocation, environment, self.settings, self.patience.total_seconds(),
+            countdown(environment, self.platform.longest_delay), countdown(environment, self.time_for_sends),
+        )  # fmt: skip
+        steps = process_messages(work)
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -102,11 +107,18 @@ class Processor(Frozen):
 
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
         return Invocation(
-            self.settings.recoverability, self.platform, environment.clock, Deadline(), context=context,
+            self.settings.recoverability, self.platform, environment.clock, self._deadline(environment), context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
             holds_interruptions=False,
         )  # fmt: skip
+
+    def _deadline(self, environment: Environment) -> Deadline:
+        if self.settings.lock is None:
+            return Deadline()
+        from recoverable.azure._lock import LockDeadline, time_for_handlers  # noqa: PLC0415  # for batches alone
+
+        return LockDeadline(countdown(environment, time_for_handlers(self.settings.lock, self.patience)))
 
     def _observer(self, environment: Environment) -> Observer | None:
         callbacks = self.settings.recoverability.observe
@@ -133,20 +145,36 @@ class Processing(NamedTuple):
         invocation: what their attempts share, and how each message is to be settled.
         environment: client, clock, and what waits.
         settings: the endpoint's.
-        patience: for how long sends are repeated that Service Bus did not take.
-        seconds_in_place: returns for how long a message may still wait in place.
+        patience: for how many seconds sends are repeated that Service Bus did not take.
+        seconds_in_place: returns for how many seconds a message may still wait in place.
+        seconds_for_sends: returns for how many seconds copies may still be sent, which is until the locks of a batch end.
     """
 
     deliveries: list[Delivery]
     invocation: Invocation
     environment: Environment
     settings: ServiceBusSettings
-    patience: timedelta
+    patience: float
     seconds_in_place: Callable[[], float]
+    seconds_for_sends: Callable[[], float]
 
     def broker(self) -> Broker:
         """Return what sends; see `broker_for`."""
         return broker_for(self.environment, self.settings)
+
+    def send(self, broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+        """Send copies; return for each the reason why it was not sent, or None; see `Broker.send`.
+
+        Raises:
+            Abandoned: the locks of the batch are over: it is delivered again, and would send the same once more.
+        """
+        if self.seconds_for_sends() <= 0:
+            raise Abandoned(
+                f"a batch of {len(self.deliveries)} messages from '{self.settings.queue}' took longer than its locks of "
+                f"{self.settings.lock} allow. It sends nothing more, and all of it is delivered again. Lower maxMessageBatchSize, or raise "
+                "the queue's lockDuration and ServiceBusEndpoint(lock=...)"
+            )
+        return broker.send(copies, alone=alone)
 
 
 def countdown(environment: Environment, time: timedelta | None) -> Callable[[], float]:
@@ -190,11 +218,18 @@ def process_messages(work: Processing) -> Steps:
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
+    lock, settlements = work.settings.lock, work.invocation.settlements
+    if lock is not None and len(work.deliveries) > 1:
+        from recoverable.azure._lock import hand_back_apart  # noqa: PLC0415  # for batches alone
+
+        hand_back_apart(work, lock)
     for delivery in work.deliveries:
+        if delivery.message in settlements:
+            continue
         yield from attempt_each([delivery.message], work.invocation)
         if delivery.message.group_id is not None:  # before the next message of its session runs
             yield from send_collected(work)
-        settlement = work.invocation.settlements.get(delivery.message)
+        settlement = settlements.get(delivery.message)
         if isinstance(settlement, Redeliver):
             yield from abandon(delivery, settlement, work)
     yield from send_collected(work)

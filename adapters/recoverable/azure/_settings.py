@@ -10,12 +10,15 @@ from recoverable._config import Recoverability
 from recoverable._frozen import Frozen
 from recoverable._ladder.delivery import Platform
 from recoverable._limits import checked_delay, checked_queue
-from recoverable._service_bus.app_settings import find_setting, host, machine, resolved
+from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, host, machine, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recoverable._ladder.delivery import Delivery
+
+LONGEST_LOCK = timedelta(minutes=5)
+"""The longest `lockDuration` (Service Bus, "Message transfers, locks, and settlement")."""
 
 RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
 """For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
@@ -30,12 +33,13 @@ class ServiceBusSettings(Frozen):
         connection: the name of the connection in the app settings.
         sessions: True if the queue has sessions; "ordered" if they keep their order over delayed retries too.
         batch: True if the trigger gives many messages at once.
+        lock: for how long the queue of a batch locks its messages; made of the app setting RECOVERABLE_LOCK_DURATION when not given.
         resend_for: for how long sends are repeated; None is 60 s, and 10 s in a batch.
 
     Raises:
         TypeError: a setting of another kind.
         ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; ordered
-            sessions in a batch; a time above an hour.
+            sessions in a batch; a batch without a lock; a time above an hour.
     """
 
     recoverability: Recoverability
@@ -43,6 +47,7 @@ class ServiceBusSettings(Frozen):
     connection: str
     sessions: bool | Literal["ordered"] = False
     batch: bool = False
+    lock: timedelta | None = None
     resend_for: timedelta | None = None
 
     def __post_init__(self) -> None:
@@ -51,6 +56,7 @@ class ServiceBusSettings(Frozen):
         recoverability = with_error_queue(self.recoverability, queue, os.environ)
         self._assign(queue=queue, recoverability=recoverability, connection=connection_name(self.connection))
         check_sessions(self.sessions, batch=self.batch)
+        self._assign(lock=checked_lock(self.lock, os.environ) if self.batch else None)
         if self.resend_for is not None:
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
 
@@ -94,6 +100,14 @@ class ServiceBusSettings(Frozen):
         from recoverable.azure._waiting import host_options, time_for_retries  # noqa: PLC0415  # for those who ask for it
 
         return time_for_retries(host_options(os.environ), batch=self.batch)
+
+    def time_for_sends(self) -> timedelta | None:
+        """Return for how long an invocation may send: in a batch until shortly before its locks end; None where the host renews them."""
+        if self.lock is None:
+            return None
+        from recoverable.azure._lock import time_for_sends  # noqa: PLC0415  # for batches alone
+
+        return time_for_sends(self.lock)
 
 
 def is_source(name: str, delivery: Delivery) -> bool:
@@ -157,6 +171,28 @@ def checked_entity(queue: str) -> str:
             "(ForwardDeadLetteredMessagesTo), and write that queue's name"
         )
     return queue
+
+
+def checked_lock(lock: object, settings: Mapping[str, str]) -> timedelta:
+    """Return how long the queue locks the messages of a batch: as given, else by the app settings.
+
+    Raises:
+        TypeError: it is no timedelta.
+        ValueError: neither says it; it is 0, or longer than Service Bus locks a message.
+    """
+    if lock is None and (text := find_setting(LOCK_DURATION, settings)):
+        try:
+            lock = duration(text)
+        except ValueError as error:
+            raise ValueError(f"the app setting {LOCK_DURATION}: {error}; write the queue's lockDuration") from None
+    if lock is None:
+        raise ValueError(
+            "ServiceBusEndpoint(batch=True) needs the queue's lockDuration, because the host renews no locks of a batch and does not "
+            f"say how long they last; write lock=timedelta(minutes=1), or the app setting {LOCK_DURATION}: PT1M"
+        )
+    if not (checked := checked_delay("ServiceBusEndpoint(lock)", lock, LONGEST_LOCK)):
+        raise ValueError("ServiceBusEndpoint(lock) is 0; write the queue's lockDuration, up to 5 minutes")
+    return checked
 
 
 def check_sessions(value: object, *, batch: bool) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from operate.check.bicep_files import GOOD, HOST, changed, host, written
 from operate.check.conftest import Check
+from recoverable._service_bus.app_settings import LOCK_DURATION
 from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.rules import SERVICE_BUS_RULES, Finding, OnServiceBus, ServiceBusQueue, Trigger, results
 
@@ -108,6 +109,7 @@ BATCHES = OnServiceBus(
     error_queue=None,
     host=HostOptions(function_timeout=timedelta(minutes=5), max_auto_lock_renewal_duration=timedelta(minutes=5)),
     trigger=Trigger("orders", binary=True, completes=None, many=True),
+    settings={LOCK_DURATION: "PT2M"},
 )  # fmt: skip
 TRIGGERS: dict[str, tuple[Trigger, str]] = {
     "binary-data": (
@@ -127,8 +129,8 @@ TRIGGERS: dict[str, tuple[Trigger, str]] = {
     ),
     "batch-lock": (
         Trigger("orders", binary=True, completes=None, many=True),
-        "orders locks messages for 0:01:00, and orders may take 0:05:00 for a batch, whose locks are not renewed, so a batch that takes longer runs"
-        " again until it is given up; write a lockDuration of up to PT5M and a shorter functionTimeout, or let single messages trigger the function",
+        "orders locks messages for 0:01:00, and RECOVERABLE_LOCK_DURATION says 0:02:00, so a batch that takes longer sends copies of messages that are"
+        " delivered again beside them, and they multiply; write the same for lockDuration and RECOVERABLE_LOCK_DURATION, from one variable",
     ),
 }
 
@@ -172,13 +174,24 @@ def test_what_is_wrong_with_a_trigger_is_found_where_the_code_is_loaded(rule: st
     assert [(each.rule, str(each)) for each in found] == [(rule, text)]
 
 
-@pytest.mark.parametrize(("timeout", "found"), [(None, 1), (1, 1), (0.9, 0)])
-def test_a_batch_must_end_before_its_locks(timeout: float | None, found: int) -> None:
-    host = HostOptions(function_timeout=None if timeout is None else timedelta(minutes=timeout))
+LOCKS: dict[str, tuple[str, str]] = {
+    "as long": ("PT1M", ""),
+    "shorter": ("PT30S", ""),
+    "no duration": ("60", "'60' is no duration such as PT1M"),
+    "no setting": ("", "RECOVERABLE_LOCK_DURATION is no app setting, and ServiceBusEndpoint(lock=...) is not read"),
+}
 
-    read = [each for each in results(SERVICE_BUS_RULES, replace(BATCHES, host=host)) if isinstance(each, Finding)]
 
-    assert [each.rule for each in read if each.rule == "batch-lock"] == ["batch-lock"] * found
+@pytest.mark.parametrize("said", LOCKS)
+def test_a_batch_is_told_no_longer_lock_than_its_queue_has(said: str) -> None:
+    text, found = LOCKS[said]
+    deployed = replace(BATCHES, settings={LOCK_DURATION: text} if text else {})
+
+    read = {
+        each.rule: str(each) if isinstance(each, Finding) else each.why for each in results(SERVICE_BUS_RULES, deployed)
+    }
+
+    assert read.get("batch-lock", "").partition(", so")[0] == found
 
 
 def test_a_trigger_of_single_messages_that_completes_needs_no_longer_lock() -> None:

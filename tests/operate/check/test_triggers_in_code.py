@@ -18,10 +18,10 @@ CODE: dict[str, tuple[str, list[str]]] = {
     "a data type as a text": (TRIGGER.format("queue_name='Orders', data_type='binary'"), []),
     "a trigger that gives texts": (TRIGGER.format("queue_name='orders'"), ["binary-data"]),
     "a trigger that completes nothing": (TRIGGER.format(RIGHT + ", auto_complete_messages=False"), ["completion"]),
-    "a trigger of batches": (TRIGGER.format(RIGHT + ", cardinality=func.Cardinality.MANY"), ["batch-lock"]),
+    "a trigger of batches": (TRIGGER.format(RIGHT + ", cardinality=func.Cardinality.MANY"), ["not said"]),
     "two functions on one queue": (TRIGGER.format(RIGHT) * 2, ["one-reader"]),
     "an endpoint": ("orders = ServiceBusEndpoint(place_order, queue='orders', connection='ServiceBus')", []),
-    "an endpoint of batches": ("orders = ServiceBusEndpoint(place_order, queue='orders', batch=True)", ["batch-lock"]),
+    "an endpoint of batches": ("orders = ServiceBusEndpoint(place_order, queue='orders', batch=True)", ["not said"]),
     "an endpoint in a trigger of one's own": (
         "orders = ServiceBusEndpoint(place_order, queue='orders')\n" + TRIGGER.format("queue_name='orders'"),
         ["binary-data"],

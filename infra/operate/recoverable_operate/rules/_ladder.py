@@ -13,7 +13,7 @@ PREFIX = "RECOVERABLE_"
 NAMES = ("ENABLED", "IMMEDIATE_RETRIES", "DELAYED_RETRIES", "TIME_INCREASE", "ERROR_QUEUE", "RATE_LIMIT_AFTER")
 """The variables of `Recoverability.from_environment`, without their prefix."""
 
-OTHERS = ("VISIBILITY_TIMEOUT",)
+OTHERS = ("VISIBILITY_TIMEOUT", "LOCK_DURATION")
 """Variables with this prefix that have a meaning of their own."""
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from recoverable._service_bus.app_settings import LOCK_DURATION, duration
 from recoverable_operate.rules._ladder import variable_problems
 from recoverable_operate.rules._on_service_bus import NAMESPACE, THREADS, OnServiceBus
-from recoverable_operate.rules._rule import Problem, Rule, known, rule
+from recoverable_operate.rules._rule import Problem, Rule, Unknown, known, rule
 
 HOST = "host.json"
+
+IN_CODE = Unknown(f"{LOCK_DURATION} is no app setting, and ServiceBusEndpoint(lock=...) is not read")
 
 
 @rule("`functionTimeout` is set, and `maxAutoLockRenewalDuration` is at least as long.")
@@ -147,19 +150,24 @@ def expiry(deployed: OnServiceBus) -> Iterator[Problem]:
         )
 
 
-@rule("A queue of batches has a `lockDuration` longer than `functionTimeout`.")
+@rule("A queue of batches locks messages for as long as `RECOVERABLE_LOCK_DURATION` says.")
 def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find a queue whose locks end before a batch may: the host renews none of a batch."""
+    """Find a lock that ends sooner than the app believes: a batch then sends copies of messages that others have again."""
     trigger = known(deployed.trigger)
     if not trigger.many:
         return
-    queue, timeout = known(deployed.queue), known(deployed.host).function_timeout
-    if timeout is None or known(queue.lock) <= timeout:
+    queue, text = known(deployed.queue), known(known(deployed.settings).get(LOCK_DURATION, IN_CODE))
+    try:
+        believed = duration(text)
+    except ValueError as error:
+        yield Problem(LOCK_DURATION, str(error), "the app does not start", "write the queue's lockDuration")
+        return
+    if known(queue.lock) < believed:
         yield Problem(
             queue.name,
-            f"{queue.name} locks messages for {known(queue.lock)}, and {trigger.function} may take {timeout or 'any time'} for a batch, whose locks are not renewed",
-            "a batch that takes longer runs again until it is given up",
-            "write a lockDuration of up to PT5M and a shorter functionTimeout, or let single messages trigger the function",
+            f"{queue.name} locks messages for {known(queue.lock)}, and {LOCK_DURATION} says {believed}",
+            "a batch that takes longer sends copies of messages that are delivered again beside them, and they multiply",
+            f"write the same for lockDuration and {LOCK_DURATION}, from one variable",
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from recoverable._service_bus.app_settings import duration
 from recoverable_operate.rules._ladder import PREFIX, ladder_of
 from recoverable_operate.rules._on_service_bus import FOR_EVER, NAMESPACE, Grant, OnServiceBus, ServiceBusQueue
 from recoverable_operate.rules._rule import Unknown
@@ -32,8 +32,6 @@ ROLES: Mapping[str, Literal["receive", "send", "own"]] = {
 
 LOCK, DELIVERIES = "PT1M", 10
 """The defaults of a queue (Microsoft.ServiceBus namespaces/queues)."""
-
-ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 
 
 def resources_of_type(file: File, kind: str) -> Iterator[tuple[str, Mapping[str, Any], File]]:
@@ -85,7 +83,7 @@ def entity_of(symbol: str, config: Mapping[str, Any], file: File) -> ServiceBusQ
 
     return ServiceBusQueue(
         name=symbol_name(symbol, file),
-        lock=maybe(lambda: duration(read("lockDuration", LOCK))),
+        lock=maybe(lambda: duration_of(read("lockDuration", LOCK))),
         max_delivery_count=maybe(lambda: number(read("maxDeliveryCount", DELIVERIES))),
         dead_letters_to=maybe(lambda: target(properties.get("forwardDeadLetteredMessagesTo"), file)),
         forwards_to=maybe(lambda: target(properties.get("forwardTo"), file)),
@@ -112,18 +110,17 @@ def target(node: Any, file: File) -> str | None:
     return str(found).rpartition("/")[2] if found else None
 
 
-def duration(text: object) -> timedelta:
-    """Return a duration of ISO 8601, such as PT1M."""
-    found = ISO.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
-        raise TemplateError(f"{text!r} is no duration such as PT1M")
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+def duration_of(text: object) -> timedelta:
+    """Return a duration as a Bicep file writes it, such as PT1M."""
+    try:
+        return duration(text)
+    except ValueError as error:
+        raise TemplateError(str(error)) from None
 
 
 def life(text: object) -> timedelta | None:
     """Return how long messages live; None for ever."""
-    return None if text is None or (lives := duration(text)) > FOR_EVER else lives
+    return None if text is None or (lives := duration_of(text)) > FOR_EVER else lives
 
 
 def number(found: object) -> int:
