@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
-from faulty_proxy import EmptyAnswer, Fault, Late
 from recoverable import Message
 from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
+from servers.faulty_proxy import EmptyAnswer, Fault, Late
+from servers.queues import Queue
 
 SETTLE_WITHIN = timedelta(seconds=20)  # a call gets half of it, and half of that to answer
 A, B = "secret of A", "secret of B"

@@ -8,10 +8,10 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
-from aws.queues import Queue
 from aws.records import event, received
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from servers.queues import Queue
 
 PAUSE = 0.005
 """Seconds between two looks at a condition."""

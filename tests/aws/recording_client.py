@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from botocore.exceptions import ParamValidationError
 from botocore.validate import ParamValidator
 
-from aws.server import client_at
+from servers.moto import client_at
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

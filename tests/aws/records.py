@@ -7,12 +7,13 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from aws.queues import HEADERS
-from aws.server import ACCOUNT, REGION
 from recoverable import Recoverability
-from recoverable._ladder.delivery import Delivery, Platform, delivery_of
+from recoverable._ladder.delivery import Delivery, delivery_of
+from recoverable._ladder.settlement import Platform
 from recoverable._sqs.queues import Queue
 from recoverable.aws._records import messages_of
+from servers.moto import ACCOUNT, REGION
+from servers.queues import HEADERS
 
 ARN = f"arn:aws:sqs:{REGION}:{ACCOUNT}:orders"
 Record = dict[str, Any]

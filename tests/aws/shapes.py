@@ -22,3 +22,17 @@ def read(wire: Wire) -> tuple[object, dict[str, str], dict[str, Any]]:
 def wrapped(headers: Mapping[str, object], body: object = "aGVsbG8=", **more: object) -> str:
     """Return a body as NServiceBus.AmazonSQS wraps it."""
     return json.dumps({"Body": body, "S3BodyKey": None, "Headers": headers, **more})
+
+
+def stored_by_nservicebus(key: str, *, wraps: bool) -> dict[str, Any]:
+    """Return a message whose body NServiceBus put into S3, as `send_message` takes it.
+
+    Args:
+        key: where.
+        wraps: True for its wrapper; False for headers in an attribute.
+    """
+    if wraps:
+        return {"body": wrapped({ID: "7"}, "", S3BodyKey=key)}
+    headers = {"DataType": "String", "StringValue": json.dumps({ID: "7"})}
+    attributes = {"NServiceBus.AmazonSQS.Headers": headers, "S3BodyKey": {"DataType": "String", "StringValue": key}}
+    return {"body": "empty message", "attributes": attributes}

@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
-from faulty_proxy import FaultyProxy
 from recoverable import (
     Delayed,
     DelayedRetry,
@@ -27,7 +24,10 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable._ladder.actions import Action
+from recoverable._ladder.policy import Action
+from servers.faulty_proxy import FaultyProxy
+from servers.fixtures import NewQueue
+from servers.queues import Queue
 
 
 class Handler:
@@ -159,7 +159,7 @@ def test_a_policy_that_raises_or_answers_no_action_is_replaced_by_the_default_on
 
 
 def test_a_policy_that_always_retries_later_ends_after_a_thousand_rounds(orders: Queue, error: Queue) -> None:
-    from aws.queues import HEADERS
+    from servers.queues import HEADERS
 
     headers = '{"NServiceBus.Retries": "999"}'
     orders.send(attributes={HEADERS: {"DataType": "String", "StringValue": headers}})

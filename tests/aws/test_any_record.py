@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aws.harness import ladder
-from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import ARN, Record, binary, delivered, event, received_attribute, record, text
 from aws.shapes import CONTROL, FOLDED, ID, TYPES
@@ -21,6 +20,7 @@ from recoverable import Message
 from recoverable._sqs.queues import queue_from_arn
 from recoverable._sqs.wire import POINTER_CLASSES, POINTER_SIZES, wire_of
 from recoverable.aws import S3Bodies, SqsEndpoint
+from servers.queues import HEADERS
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from attempts_table import TABLE
-from aws.conftest import NewQueue
 from aws.harness import Mapping, compete, ladder, sqs_endpoint
-from aws.queues import Queue, bodies
-from aws.server import client_at
 from recoverable import Message
+from servers.fixtures import NewQueue
+from servers.moto import client_at
+from servers.queues import Queue, bodies
 
 table = pytest.mark.parametrize(("immediate", "delayed", "attempts"), TABLE)
 BODIES = ("first", "second", "third")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
-from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
 from recoverable import Message
 from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
+from servers.faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
+from servers.queues import Queue
 
 OPERATIONS = ("SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch")
 FAULTS: list[Fault] = [

@@ -10,10 +10,10 @@ import pytest
 
 from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, consequences, mapping, nothing_done
 from aws.harness import Mapping, ladder, sqs_endpoint, wait_for
-from aws.queues import Queue, bodies
-from faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
 from recoverable import Message
 from recoverable_local.testing import PartlyFailed, Refused
+from servers.faulty_proxy import EmptyAnswer, Fault, FaultyProxy, Rule
+from servers.queues import Queue, bodies
 
 
 @pytest.fixture

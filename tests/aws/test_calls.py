@@ -12,12 +12,12 @@ import boto3
 import pytest
 
 from aws.harness import AMPLE, Context, Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
 from aws.records import event, received, record
-from aws.server import REGION
-from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable._sqs.clients import client as process_client
+from servers.faulty_proxy import FaultyProxy
+from servers.moto import REGION
+from servers.queues import Queue
 from sources import runtime_modules
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from aws.queues import HEADERS
 from aws.records import binary, delivered, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
-from recoverable._ladder.delivery import Forward
+from recoverable._ladder.settlement import Forward
 from recoverable._sqs.batches import Entry
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
 from recoverable.aws._copies import Copy, copy_of
+from servers.queues import HEADERS
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ORIGIN = {"Recoverable.Origin": "native-1"}

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aws.queues import HEADERS
 from aws.records import binary, delivered, record, text
 from builders import platform, recoverability
-from recoverable._ladder.delivery import Forward
+from recoverable._ladder.settlement import Forward
 from recoverable._sqs.batches import Entry, batches, size
 from recoverable._sqs.queues import Queue
 from recoverable._sqs.wire import TEXT, wire_of
 from recoverable.aws._copies import Copy, copy_of
+from servers.queues import HEADERS
 
 SOURCE = Queue("eu-west-1", "123456789012", "orders")
 ERROR = Queue("eu-west-1", "123456789012", "error")

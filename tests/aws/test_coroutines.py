@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 
 from aws.harness import Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue, bodies, send
-from faulty_proxy import FaultyProxy
 from recoverable import Message
+from servers.faulty_proxy import FaultyProxy
+from servers.queues import Queue, bodies, send
 
 
 class Meeting:

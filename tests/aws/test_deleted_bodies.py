@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.large_bodies import Bucket, marked, pointer, stored_by_nservicebus
-from aws.queues import Queue, bodies
-from faulty_proxy import FaultyProxy, Rule
+from aws.shapes import stored_by_nservicebus
 from recoverable import Discard, Message
 from recoverable.aws import S3Bodies
 from recoverable_local.testing import Refused
+from servers.buckets import Bucket, marked, pointer
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.fixtures import NewQueue
+from servers.queues import Queue, bodies
 
 
 def read(message: Message) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue, bodies, send
-from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
 from recoverable.aws import UnfinishedBatch
 from recoverable_local.testing import Refused
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.queues import Queue, bodies, send
 
 INTERRUPTIONS = [KeyboardInterrupt, SystemExit]
 

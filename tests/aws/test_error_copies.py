@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.placeholders import A_DATE, Matching
-from aws.queues import Queue
 from recoverable import Delayed, Immediate, Message, Recoverability
+from servers.fixtures import NewQueue
+from servers.queues import Queue
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 ATTRIBUTES: dict[str, Any] = {

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from aws.harness import Context, Mapping, ladder, wait_for
-from aws.queues import Queue, bodies
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
+from servers.queues import Queue, bodies
 
 SOON, AMPLE = timedelta(seconds=0.4), timedelta(seconds=4)  # of which a call gets half
 HOST = "sqs.hangs.test"

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
-from aws.server import client_at
-from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.headers import RETRY_HEADERS
 from recoverable_local.testing import SqsWorld
+from servers.faulty_proxy import FaultyProxy
+from servers.moto import client_at
+from servers.queues import Queue
 
 HEADER: Any = {"counter": "header"}
 COUNTS = ("NServiceBus.Retries", "NServiceBus.FLRetries")

@@ -14,10 +14,10 @@ import pytest
 
 from aws.harness import Mapping, compete, ladder, lose_deliveries, sqs_endpoint, wait_for
 from aws.placeholders import A_DATE, A_UUID
-from aws.queues import HEADERS, Queue
-from aws.server import client_at
 from builders import Clock, seconds
 from recoverable import Message
+from servers.moto import client_at
+from servers.queues import HEADERS, Queue
 
 SHORT: Any = {"longest_delay": timedelta(seconds=1)}
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)

@@ -6,10 +6,10 @@ from base64 import b64encode
 
 import pytest
 
-from aws.queues import HEADERS
 from aws.records import binary, record, text
 from aws.shapes import CONTROL, FOLDED, ID, read, wrapped
 from recoverable._sqs.wire import UNREADABLE_HEADERS, wire_of
+from servers.queues import HEADERS
 
 
 @pytest.mark.parametrize(

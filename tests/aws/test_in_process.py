@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from aws.harness import AMPLE, Context, Mapping, sqs_endpoint
-from aws.queues import Queue, bodies, send
-from faulty_proxy import FaultyProxy
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable._limits import NO_DELAY
+from servers.faulty_proxy import FaultyProxy
+from servers.queues import Queue, bodies, send
 
 TEN = [str(number) for number in range(10)]
 

@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.large_bodies import BEFORE, BODY, Bucket, marked, pointer, stored_by_nservicebus
-from aws.queues import HEADERS, Queue
 from aws.recording_client import RecordingClient
 from aws.records import event, record, text
+from aws.shapes import stored_by_nservicebus
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import S3Bodies, SqsEndpoint
 from recoverable_local.testing import SqsWorld
+from servers.buckets import BEFORE, BODY, Bucket, marked, pointer
+from servers.fixtures import NewQueue
+from servers.queues import HEADERS, Queue
 
 TYPE, REASON = "NServiceBus.ExceptionInfo.ExceptionType", "NServiceBus.ExceptionInfo.Message"
 

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
 from builders import delivery
-from faulty_proxy import FaultyProxy
 from recoverable import Message
-from recoverable._ladder.counting import is_unreported, last_delivery_that_runs
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import Delivery, is_unreported, last_delivery_that_runs
 from recoverable.aws._order import Group, groups
+from servers.faulty_proxy import FaultyProxy
+from servers.queues import Queue
 
 
 class Watcher:

@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
 from aws.records import event, record
-from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable._sqs.clients import session
+from servers.faulty_proxy import FaultyProxy
+from servers.queues import Queue
 
 
 def fail(message: Message) -> None:

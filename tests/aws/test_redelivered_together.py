@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
 from builders import NOW, delivery
-from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
 from recoverable.aws._order import clear_reported
+from servers.faulty_proxy import FaultyProxy
+from servers.queues import Queue
 
 TEN = [str(number) for number in range(10)]
 HIDDEN_FOR = 30.0

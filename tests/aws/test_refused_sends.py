@@ -11,11 +11,11 @@ import pytest
 
 from aws.failing import Handler
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue, bodies
-from faulty_proxy import FaultyProxy, Rule
 from local.testing.ladders import attempts, endpoint, happened
 from recoverable import Message
 from recoverable_local.testing import Refused, SqsWorld, Throttled
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.queues import Queue, bodies
 
 MISSING = Refused("AWS.SimpleQueueService.NonExistentQueue")
 HALF_AN_HOUR = timedelta(minutes=30)

@@ -9,9 +9,9 @@ import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.placeholders import A_DATE, A_UUID
-from aws.queues import HEADERS, Arrived, Queue
 from aws.shapes import ID, TYPES, wrapped
 from recoverable import Message
+from servers.queues import HEADERS, Arrived, Queue
 
 FAULTS = ("NServiceBus.ExceptionInfo.", "NServiceBus.Processing", "$.diagnostics.")
 

@@ -7,12 +7,12 @@ from typing import Literal
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Arrived, Queue
-from faulty_proxy import FaultyProxy
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable_local.testing import SqsWorld
+from servers.faulty_proxy import FaultyProxy
+from servers.fixtures import NewQueue
+from servers.queues import Arrived, Queue
 
 LIMIT = 1_048_576
 INFO = "NServiceBus.ExceptionInfo."

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from aws.harness import AMPLE, Context, Mapping, NearTheEnd, ladder, sqs_endpoint
-from aws.queues import Queue
 from aws.records import event, record
 from recoverable import Message
+from servers.queues import Queue
 
 
 def mapping(orders: Queue, error: Queue, handler: Callable[[Message], Any], context: Context, **more: Any) -> Mapping:

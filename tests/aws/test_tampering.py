@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Arrived, Queue
-from faulty_proxy import FaultyProxy
 from recoverable import ErrorContext, Message, Recoverability, default_policy
-from recoverable._ladder.actions import Action
+from recoverable._ladder.policy import Action
+from servers.faulty_proxy import FaultyProxy
+from servers.queues import Arrived, Queue
 
 ATTRIBUTES = {"tenant": {"StringValue": "blue", "DataType": "String"}}
 Tamper = Callable[[Message], object]

@@ -12,11 +12,11 @@ import pytest
 
 from aws.harness import AMPLE, Context, Countdown, Mapping, NearTheEnd, ladder, lose_deliveries, sqs_endpoint
 from aws.placeholders import A_DATE
-from aws.queues import HEADERS, Queue
 from builders import seconds
-from faulty_proxy import FaultyProxy, Late, Rule
 from recoverable import Message
 from recoverable._flow.deadline import LOOK_EVERY
+from servers.faulty_proxy import FaultyProxy, Late, Rule
+from servers.queues import HEADERS, Queue
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 

@@ -6,15 +6,14 @@ import logging
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
-from aws.queues import Queue, bodies
 from aws.records import event, received
-from aws.server import session
-from faulty_proxy import FaultyProxy
 from recoverable import ErrorContext, Message, MoveToError, Recoverability
-from recoverable._ladder.actions import Action
-from recoverable._ladder.policy import default_policy
+from recoverable._ladder.policy import Action, default_policy
+from servers.faulty_proxy import FaultyProxy
+from servers.fixtures import NewQueue
+from servers.moto import session
+from servers.queues import Queue, bodies
 
 OWN_QUEUE = "is the queue it came from"
 """What the log says of a message whose error queue is its own queue."""

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aws.queues import Queue
 from aws.records import event, received
-from aws.server import CREDENTIALS, REGION, client_at, moto_server
 from docs.pages import ROOT
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.aws import SqsEndpoint
+from servers.moto import CREDENTIALS, REGION, client_at, moto_server
+from servers.queues import Queue
 from shop import CardDeclined, place_order
 
 PAGE = ROOT / "docs" / "messages-in-the-error-queue.md"

@@ -18,11 +18,11 @@ from pydantic import BaseModel
 
 import recoverable
 from aws.powertools.entry_points import Context
-from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from docs.pages import blocks
 from recoverable.aws import SqsEndpoint
+from servers.queues import HEADERS
 
 BLOCKS = blocks("powertools.md", "python")
 

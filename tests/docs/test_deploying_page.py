@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from docs.pages import ROOT, blocks, commands
-from infra.cloud import Cloud, eventually, running_cloud, waiting
 from infra.commands import RUNTIME, environment
+from infra.deploying import waiting
+from servers.ministack import Cloud, running_cloud
+from servers.starting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytest.mark.timeout(900)]
 

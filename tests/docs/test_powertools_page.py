@@ -15,11 +15,11 @@ from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer
 
 from aws.powertools.entry_points import Context
 from aws.records import event, record
-from aws.server import CREDENTIALS, REGION, moto_server
 from builders import Clock
 from docs.powertools_reader import BLOCKS, Reader
 from recoverable._flow.deadline import Deadline
 from recoverable.hosting import Environment, current_environment
+from servers.moto import CREDENTIALS, REGION, moto_server
 
 pytestmark = pytest.mark.timeout(120, method="thread")  # SIGALRM is the endpoint's
 

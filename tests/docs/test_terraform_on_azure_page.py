@@ -8,6 +8,7 @@ import pytest
 
 from docs.pages import ROOT, blocks, files, page
 from docs.terraform import Reference, Resource, only, resources
+from recoverable._service_bus.app_settings import duration
 from recoverable._service_bus.host_json import read_host_json
 from recoverable_local.testing.azure.app import functions_of
 from recoverable_operate.rules import (
@@ -23,7 +24,7 @@ from recoverable_operate.rules import (
     results,
     worker_threads,
 )
-from recoverable_operate.templates._bicep import duration, life
+from recoverable_operate.templates._bicep import life
 
 PAGE = "terraform-on-azure.md"
 MAIN = files(page(PAGE))["main.tf"]

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from infra.sam_template import REGION
+from servers.ministack import REGION
 
 TOOLS = Path(sys.executable).parent
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"

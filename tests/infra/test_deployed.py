@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from infra.cloud import Cloud, deploy, eventually, running_cloud, waiting
 from infra.commands import RUNTIME
+from infra.deploying import deploy, waiting
+from servers.ministack import Cloud, running_cloud
+from servers.starting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
 

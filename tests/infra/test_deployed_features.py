@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from infra.cloud import Cloud, deploy, eventually, running_cloud
 from infra.commands import RUNTIME
+from infra.deploying import deploy
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
-from infra.sam_template import REGION
 from recoverable._rate_limit.state import Open
 from recoverable.aws import DynamoDbCircuit
 from recoverable.timeouts import DynamoDbStore, Timeouts
+from servers.ministack import REGION, Cloud, running_cloud
+from servers.starting import eventually
 from waiting.rows import scan
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]

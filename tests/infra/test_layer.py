@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from infra.commands import bare_python, sam
-from infra.sam_template import REGION, ROOT
+from infra.sam_template import ROOT
+from servers.ministack import REGION
 
 pytestmark = pytest.mark.xdist_group("sam build")
 

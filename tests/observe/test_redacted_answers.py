@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from aws.large_bodies import pointer
 from aws.recording_client import RecordingClient, confirmed
 from aws.records import ARN, event, record, text
 from builders import NOW, QUEUE, seconds
@@ -20,6 +19,7 @@ from observe.clouds import World, failing, on_both_clouds, serve, settings
 from recoverable import DelayedRetry, Message, Observe, RateLimit, StoreUnavailable
 from recoverable.aws import S3Bodies, SqsEndpoint
 from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Timeouts
+from servers.buckets import pointer
 
 SECRET = "hunter2"
 HIDDEN = Observe(redact=lambda text: text.replace(SECRET, "***"))

@@ -1,4 +1,4 @@
-"""The command `recoverable errors` as a fixture, and the local SQS of the endpoint's tests."""
+"""The command `recoverable errors` as a fixture."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aws.conftest import bucket, moto, new_queue, proxy, sqs
 from recoverable._cli import main
-
-__all__ = ["bucket", "moto", "new_queue", "proxy", "sqs"]
 
 
 class Ran(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from aws.queues import HEADERS
 from operate.failing import fault_headers
 from operate.killing import Killed, Process
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 from recoverable_operate.errors import Journal
+from servers.queues import HEADERS
 
 World = Any
 COUNT = 25

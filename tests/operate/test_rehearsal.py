@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from aws.queues import HEADERS
 from operate.failing import fault_headers
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 from recoverable_operate.errors import OperateError
+from servers.queues import HEADERS
 
 ONCE = Recoverability(Immediate(0), Delayed(0), Failed("error"))
 KINDS, MANY = 40, 2_000

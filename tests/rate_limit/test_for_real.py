@@ -12,16 +12,16 @@ from uuid import uuid4
 import pytest
 
 from aws.harness import Mapping, compete
-from aws.queues import Queue
 from aws.rate_limit.conftest import Account
-from aws.server import client_at
 from azure.namespace import SETTING, Bus, emulated
 from builders import ERROR_QUEUE, QUEUE
-from infra.cloud import running_cloud
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable._rate_limit.state import CLOSED
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
+from servers.ministack import running_cloud
+from servers.moto import client_at
+from servers.queues import Queue
 
 pytestmark = pytest.mark.slow
 

@@ -10,10 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from aws.server import REGION, client_at
-from infra.cloud import running_cloud
 from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable_local.lambda_host import Ended, Entry, Invoked, LocalAws, LocalQueue, QueuedMessage
+from servers.ministack import running_cloud
+from servers.moto import REGION, client_at
 from soak.deeds import DAWDLE
 from soak.ledger import SETTING
 from soak.pranks import kill_child

@@ -6,8 +6,8 @@ import random
 from collections import deque
 from typing import Any
 
-from faulty_proxy import Fault, FaultyProxy
 from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
+from servers.faulty_proxy import Fault, FaultyProxy
 from soak.pranks import Prank
 
 _VICTIMS = {"ReceiveMessage", "SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch"}

@@ -13,9 +13,9 @@ from uuid import uuid4
 import boto3
 from botocore.config import Config
 
-from aws.server import moto_server
-from infra.cloud import running_cloud
 from recoverable.timeouts import DynamoDbStore, SqliteStore
+from servers.ministack import running_cloud
+from servers.moto import moto_server
 
 BUCKET = "bodies"
 PAGE = 10

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._ladder.backoff import FIRST_PAUSE, pauses
 from recoverable._ladder.decision import deferral_after_refusal
-from recoverable._ladder.delivery import Forward
 from recoverable._ladder.faults import FAILED_QUEUE
+from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely
 from recoverable._service_bus.answers import UNTRIED, Failure, Kind
@@ -19,7 +19,6 @@ from recoverable.headers import MESSAGE_ID, REFUSED_SENDS
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
-    from recoverable._service_bus.senders import Broker
     from recoverable._service_bus.wire import Copy
     from recoverable.azure._processor import Processing
     from recoverable.azure._settings import ServiceBusSettings
@@ -99,21 +98,15 @@ class Sending(NamedTuple):
 
     Args:
         work: has what waits, the clock and the connection's name.
-        broker: sends.
-        namespace: the broker's.
+        namespace: the Service Bus namespace.
         began: the time from which delays and the patience count.
         patience: for how many seconds sends are repeated.
     """
 
     work: Processing
-    broker: Broker
     namespace: str
     began: datetime
     patience: float
-
-    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
-        """Send copies; see `Processing.send`."""
-        return self.work.send(self.broker, copies, alone=alone)
 
     def copy(self, letter: Letter, way: Way) -> Copy:
         """Return the copy of a letter by one of its ways."""
@@ -131,10 +124,9 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     Raises:
         ValueError: there is no such connection.
     """
-    broker = work.broker()
     # half of a batch's time is for the last round, which tries the other ways
     patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
-    sending = Sending(work, broker, broker.namespace, work.environment.clock(), patience)
+    sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
     letters = []
     for delivery, forward in forwards:
         own = stays(delivery, forward)
@@ -219,7 +211,8 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
         sending: what it works with.
         final: True in the last round, in which a failure that may pass leads to the next way too.
     """
-    failures = sending.send([sending.copy(letter, letter.ways[0]) for letter in letters])
+    copies = [sending.copy(letter, letter.ways[0]) for letter in letters]
+    failures = sending.work.send(copies)
     failed = []
     for letter, failure in zip(letters, failures, strict=True):
         if failure is None:
@@ -229,23 +222,35 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
     if not final and all(failure is None or failure.may_repeat for failure in failures):
         return failed
+    answers = {
+        copy.to: failure
+        for copy, failure in zip(copies, failures, strict=True)
+        if failure is not None and failure.is_of_the_entity
+    }
     for place, letter in enumerate(failed):
-        if not send_by_first_way(letter, sending, final=final):
+        if not send_by_first_way(letter, sending, answers, final=final):
             return failed[place:]
     return []
 
 
-def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
+def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failure], *, final: bool) -> bool:
     """Send one letter by the first way that takes it; return False if none does.
 
     Where access to another queue is denied and its own queue refuses too, the credentials may be at fault: it is repeated.
+
+    Args:
+        letter: the letter.
+        sending: what it works with.
+        answers: the answers in this round of queues that refuse whatever they are sent; further ones are added.
+        final: as above.
     """
     letter.refusals.clear()
     failure: Failure | None = None
     for way in letter.ways:
         if way.bare and not (failure and failure.fits_when_smaller):
             continue
-        [failure] = sending.send([sending.copy(letter, way)], alone=True)
+        copy = sending.copy(letter, way)
+        failure = answers.get(copy.to) or sending.work.send([copy], alone=True)[0]
         if failure is None:
             letter.taken = way
             if not letter.refusals:  # it was refused only because of others in its batch
@@ -253,6 +258,8 @@ def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
             return True
         letter.failure = letter.failure or failure
         letter.refusals.add(failure.kind)
+        if failure.is_of_the_entity:
+            answers[copy.to] = failure
         if failure.may_repeat and not final:
             return False
     return False

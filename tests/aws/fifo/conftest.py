@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aws.conftest import NewQueue
-from aws.queues import Queue
+from servers.fixtures import NewQueue
+from servers.queues import Queue
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aws.queues import Queue
 from recoverable import Message
+from servers.queues import Queue
 
 
 def send(queue: Queue, *bodies: str) -> None:

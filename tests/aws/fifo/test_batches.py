@@ -6,8 +6,8 @@ import pytest
 
 from aws.fifo.groups import Failing, send
 from aws.harness import AMPLE, Context, Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
 from recoverable import Message
+from servers.queues import Queue
 
 
 def test_what_follows_a_failed_message_of_its_group_is_held_back(

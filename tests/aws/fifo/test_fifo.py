@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.fifo.groups import Failing, send
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
 from aws.records import event, received
-from faulty_proxy import FaultyProxy, Rule
 from recoverable import DelayedRetry, Message, RetryAfter
 from recoverable_local.testing import AnswerLost, Refused
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.fixtures import NewQueue
+from servers.queues import Queue
 
 
 def mapping(queue: Queue, handler: Callable[[Message], Any], *, batch: int = 1, error: Queue, **steps: Any) -> Mapping:

@@ -10,12 +10,12 @@ import pytest
 
 from aws.fifo.groups import Failing, send
 from aws.harness import Context, Mapping, ladder, lose_deliveries, sqs_endpoint
-from aws.queues import Queue
 from aws.records import event, received
-from faulty_proxy import FaultyProxy, Rule
 from recoverable import DelayedRetry, Message, RetryAfter
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import Refused, SqsWorld, Throttled
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.queues import Queue
 
 HOUR = 3_600
 REFUSED = Refused("InternalError", status=500)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from aws.harness import Context, Mapping, ladder, sqs_endpoint, wait_for
-from aws.queues import Queue
 from aws.records import event, received
-from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import Refused, Unreachable
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.queues import Queue
 
 CHANGE = "ChangeMessageVisibilityBatch"
 SHORT: dict[str, Any] = {"heartbeat": timedelta(seconds=2), "settle_within": timedelta(seconds=1)}

@@ -12,8 +12,8 @@ import pytest
 
 from aws.harness import Countdown, Mapping, ladder, sqs_endpoint, wait_for
 from aws.managed.c_lock import CLock
-from aws.queues import Queue, bodies
 from recoverable import Message
+from servers.queues import Queue, bodies
 
 TIME = 3.0
 """Seconds of an invocation; a handler is asked to end after half of it, and others are settled after three quarters."""

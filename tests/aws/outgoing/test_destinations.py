@@ -11,17 +11,17 @@ from uuid import uuid4
 import boto3
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
-from aws.queues import Queue
 from aws.records import event, received, record
-from aws.server import REGION
 from builders import seconds
-from faulty_proxy import FaultyProxy
 from recoverable import Message
 from recoverable._flow.deadline import Deadline
 from recoverable._sqs.clients import client as process_client
 from recoverable.hosting import Environment, current_environment, utc_clock
+from servers.faulty_proxy import FaultyProxy
+from servers.fixtures import NewQueue
+from servers.moto import REGION
+from servers.queues import Queue
 
 
 def handled(handler: Any, **settings: Any) -> list[Exception]:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from aws.harness import Context
-from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import recoverability, seconds
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
+from servers.queues import HEADERS
 
 CALL = 0.05
 """Seconds of a call to SQS."""

@@ -10,11 +10,11 @@ import boto3
 import pytest
 
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
-from aws.queues import Queue, bodies
-from aws.server import REGION, client_at
 from builders import Boom
 from docs.pages import blocks
 from recoverable import Message
+from servers.moto import REGION, client_at
+from servers.queues import Queue, bodies
 
 WRONG, SYNC, ASYNC = blocks("idempotency.md", "python")[:3]
 HANDLERS = {"plain": "place_order", "coroutine": "place_order_async"}

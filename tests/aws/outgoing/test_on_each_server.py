@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from aws.conftest import NewQueue, pointing_at
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.outgoing.test_sending import Billing
-from aws.queues import Queue, bodies
 from aws.records import event, received
-from faulty_proxy import FaultyProxy
-from infra.cloud import running_cloud
 from recoverable import Message
+from servers.faulty_proxy import FaultyProxy
+from servers.fixtures import NewQueue, pointing_at
+from servers.ministack import running_cloud
+from servers.queues import Queue, bodies
 
 SERVERS = ["moto", pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("ministack")])]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import Queue, bodies
 from builders import Boom
-from faulty_proxy import FaultyProxy, Rule
 from recoverable import Message
 from recoverable_local.testing import Refused
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.fixtures import NewQueue
+from servers.queues import Queue, bodies
 
 
 @pytest.fixture

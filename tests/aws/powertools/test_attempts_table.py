@@ -8,7 +8,7 @@ import pytest
 
 from aws.harness import Mapping, ladder
 from aws.powertools.entry_points import ENDPOINT, PROCESSOR, Context, Shop, function
-from aws.queues import Arrived, Queue
+from servers.queues import Arrived, Queue
 
 VARIES = (
     "MessageId",

@@ -14,10 +14,10 @@ from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer
 
 from aws.harness import AMPLE, AMPLE_TIME, Context, Endpoint, Mapping, NearTheEnd, ladder, sqs_endpoint
 from aws.powertools.entry_points import ENDPOINT, ENTRY_POINTS, PROCESSOR, powertools_function
-from aws.queues import Queue
-from aws.server import CREDENTIALS, REGION
 from recoverable import Message, Recoverability
 from recoverable.aws.powertools import RecoverableBatchProcessor
+from servers.moto import CREDENTIALS, REGION
+from servers.queues import Queue
 
 INVOCATION = 2.0
 """How many seconds an invocation lasts, as Powertools is configured: for as long it leaves a message alone whose invocation has not ended."""

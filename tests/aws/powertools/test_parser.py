@@ -13,12 +13,12 @@ from aws_lambda_powertools.utilities.parser.types import Json
 from pydantic import ValidationError
 
 from aws.harness import Mapping, ladder
-from aws.large_bodies import Bucket, marked, pointer
 from aws.powertools.entry_points import Context, powertools_function
-from aws.queues import Queue
 from recoverable import Message, MessageDeserializationError
 from recoverable.aws import S3Bodies
 from recoverable.aws.powertools import RecoverableBatchProcessor
+from servers.buckets import Bucket, marked, pointer
+from servers.queues import Queue
 
 
 class Order(BaseModel):

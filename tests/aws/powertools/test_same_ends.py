@@ -10,10 +10,10 @@ import pytest
 
 from aws.harness import NearTheEnd, ladder
 from aws.powertools.entry_points import ENDPOINT, PROCESSOR, Context, Shop, function
-from aws.queues import HEADERS
 from aws.recording_client import RecordingClient
 from aws.records import Record, event, record
 from builders import NOW, Clock, seconds, written
+from servers.queues import HEADERS
 
 STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
 

@@ -9,13 +9,13 @@ from aws_lambda_powertools.utilities.batch import ExceptionInfo, FailureResponse
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.parser.models import SqsRecordModel
 
-from aws.conftest import NewQueue
 from aws.harness import AMPLE_TIME, Mapping, ladder
 from aws.powertools.entry_points import powertools_function
-from aws.queues import Queue, bodies
 from builders import Boom
 from recoverable import Message, OutgoingRefused
 from recoverable.aws.powertools import RecoverableBatchProcessor
+from servers.fixtures import NewQueue
+from servers.queues import Queue, bodies
 
 
 @pytest.fixture

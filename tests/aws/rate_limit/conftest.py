@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from aws.server import session
 from builders import seconds
-from infra.cloud import running_cloud
 from recoverable.aws import DynamoDbCircuit
+from servers.ministack import running_cloud
+from servers.moto import session
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

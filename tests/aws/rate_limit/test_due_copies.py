@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.queues import HEADERS, Queue
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import NOW, Clock, seconds
@@ -13,6 +12,7 @@ from recoverable import Message, RateLimit
 from recoverable._rate_limit.state import EPOCH, Open
 from recoverable._rate_limit.store import MemoryCircuit
 from recoverable.aws import SqsEndpoint
+from servers.queues import HEADERS, Queue
 
 AN_HOUR_OF_OUTAGE = Open(NOW - timedelta(hours=1), NOW + seconds(20))
 IS_DUE = '{"Recoverable.DueAt": "2026-03-14 15:00:00:000000 Z"}'

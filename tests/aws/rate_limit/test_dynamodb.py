@@ -12,7 +12,6 @@ from uuid import uuid4
 import pytest
 
 from aws.rate_limit.conftest import Account
-from aws.server import CREDENTIALS, REGION
 from builders import NOW, Boom, Clock, seconds
 from rate_limit.circuit_contract import LIMITED, CircuitContract, NewStore
 from rate_limit.rate_limited import Instance
@@ -20,6 +19,7 @@ from recoverable import RateLimit, StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 from recoverable._sqs.clients import client as process_client
 from recoverable.aws import DynamoDbCircuit
+from servers.moto import CREDENTIALS, REGION
 
 
 class TestDynamoDbCircuit(CircuitContract):

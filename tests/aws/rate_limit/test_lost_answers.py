@@ -9,11 +9,11 @@ import pytest
 from botocore.config import Config
 
 from aws.rate_limit.conftest import Account
-from aws.server import session
 from builders import Clock, delivery, seconds
-from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
 from recoverable._rate_limit.state import CLOSED
+from servers.faulty_proxy import FaultyProxy
+from servers.moto import session
 
 CHANGE = "PutItem"
 

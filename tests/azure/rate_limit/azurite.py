@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from infra.cloud import free_port
+from servers.starting import free_port, listening
 
 HERE = Path(__file__).parent
 INSTALLED = Path(sys.prefix) / "azurite"
-TIMEOUT = 60.0
-"""Seconds for Azurite to listen, which takes two on a machine of its own."""
-
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 """The account and the key that every Azurite has (Azurite, "Default Storage Account"): no secret."""
@@ -40,35 +34,15 @@ def installed() -> Path:
 
 
 @pytest.fixture(scope="session")
-def azurite() -> Iterator[str]:
+def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the connection string of an account in a table storage that remembers nothing."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not there to install Azurite with: the circuit in table storage is not tested")
     port = free_port()
     place = ["--tableHost", "127.0.0.1", "--tablePort", str(port), "--inMemoryPersistence"]
-    server = subprocess.Popen(
-        [installed(), *place, "--silent", "--disableTelemetry", "--skipApiVersionCheck"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(port, server)
+    quietly = ["--silent", "--disableTelemetry", "--skipApiVersionCheck"]
+    with listening([installed(), *place, *quietly], port, tmp_path_factory.mktemp("azurite") / "log"):
         yield (
             f"DefaultEndpointsProtocol=http;AccountName={ACCOUNT};AccountKey={KEY};"
             f"TableEndpoint=http://127.0.0.1:{port}/{ACCOUNT};"
         )
-    finally:
-        server.terminate()
-        server.wait(TIMEOUT)
-
-
-def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    """Wait until the server takes connections."""
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
-        assert server.poll() is None, f"Azurite ended with status {server.returncode}"
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise AssertionError(f"waited {TIMEOUT:.0f} s in vain for Azurite to listen")

@@ -9,10 +9,10 @@ import pytest
 from azure.data.tables import TableClient
 
 from builders import Clock, delivery, seconds
-from faulty_proxy import FaultyProxy
 from rate_limit.rate_limited import Calls, Instance
 from recoverable._rate_limit.state import CLOSED
 from recoverable.azure import TableCircuit
+from servers.faulty_proxy import FaultyProxy
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from infra.cloud import free_port
 from local.lambda_host.conftest import Start
 from local.lambda_host.processes import is_alive
 from local.lambda_host.templates import document, written
 from recoverable_local.lambda_host import BrokerTrouble, Depth, Ended, Entry, Invoked, LocalAws
 from recoverable_local.lambda_host.services.broker import embedded_broker
+from servers.starting import free_port
 
 pytestmark = pytest.mark.slow
 

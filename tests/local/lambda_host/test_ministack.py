@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from infra.cloud import running_cloud
 from local.lambda_host.conftest import Start
 from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.test_host_schedules import events, running_schedule
 from recoverable_local.lambda_host import Died, Ended, Returned
+from servers.ministack import running_cloud
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ministack")]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aws.conftest import NewQueue
-from aws.queues import Queue
-from operate.failing import dead_letters_of
+from operate.aws.failing import dead_letters_of
+from servers.fixtures import NewQueue, bucket, moto, new_queue, proxy, sqs
+from servers.queues import Queue
+
+__all__ = ["bucket", "moto", "new_queue", "proxy", "sqs"]
 
 
 @pytest.fixture

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from aws.queues import Queue
-from faulty_proxy import FaultyProxy, Rule
+from operate.aws.failing import send_failed
 from operate.conftest import Errors
-from operate.failing import fault_headers, send_failed
+from operate.failing import fault_headers
 from recoverable_local.testing import AnswerLost, Refused
+from servers.faulty_proxy import FaultyProxy, Rule
+from servers.queues import Queue
 
 DONE, PARTLY, REFUSED, INTERRUPTED = 0, 1, 2, 130
 DENIED = Refused("AccessDenied", status=403)

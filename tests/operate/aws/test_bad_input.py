@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from aws.queues import Queue
+from operate.aws.failing import send_failed
 from operate.conftest import Errors
-from operate.failing import fault_headers, send_failed
+from operate.failing import fault_headers
 from recoverable_operate.errors._aws.session_client import Access, session_for
 from recoverable_operate.errors._filter import parse_time
+from servers.queues import Queue
 
 DONE, PARTLY, REFUSED = 0, 1, 2
 HALF = "\ud800"

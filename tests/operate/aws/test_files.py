@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from aws.queues import Arrived, Queue, bodies
+from operate.aws.failing import send_failed
 from operate.conftest import Errors
-from operate.failing import fault_headers, send_failed
+from operate.failing import fault_headers
+from servers.queues import Arrived, Queue, bodies
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 BINARY = {"raw": {"DataType": "Binary.png", "BinaryValue": b"\x00\xff"}}

@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from aws.conftest import NewQueue
-from aws.large_bodies import marked, pointer
-from aws.queues import HEADERS, Queue
+from operate.aws.failing import send_failed
 from operate.conftest import Errors
-from operate.failing import fault_headers, send_failed
+from operate.failing import fault_headers
+from servers.buckets import marked, pointer
+from servers.fixtures import NewQueue
+from servers.queues import HEADERS, Queue
 
 DONE, REFUSED, NOTHING = 0, 2, 3
 

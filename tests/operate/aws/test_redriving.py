@@ -6,14 +6,15 @@ import json
 
 import pytest
 
-from aws.conftest import NewQueue
 from aws.harness import Mapping, ladder, sqs_endpoint
-from aws.large_bodies import BODY, Bucket, marked, pointer
-from aws.queues import HEADERS, Queue, bodies
+from operate.aws.failing import dead_letters_of, send_failed
 from operate.conftest import Errors
-from operate.failing import dead_letters_of, fault_headers, send_failed
+from operate.failing import fault_headers
 from recoverable import Message
 from recoverable.aws import S3Bodies
+from servers.buckets import BODY, Bucket, marked, pointer
+from servers.fixtures import NewQueue
+from servers.queues import HEADERS, Queue, bodies
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 

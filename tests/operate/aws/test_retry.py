@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from aws.queues import Arrived, Queue
+from operate.aws.failing import send_failed
 from operate.conftest import Errors
-from operate.failing import fault_headers, send_failed
+from operate.failing import fault_headers
 from recoverable_operate.errors import Journal
+from servers.queues import Arrived, Queue
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from aws.queues import Queue
-from operate.failing import fault_headers, send_failed
+from operate.aws.failing import send_failed
+from operate.failing import fault_headers
+from servers.queues import Queue
 
 
 def typed(error: Queue, folder: Path, answer: str, *words: str) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from uuid import uuid4
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from aws.server import session
+from servers.moto import session
 
 TRUST = {"Version": "2012-10-17", "Statement": []}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from aws.server import CREDENTIALS, REGION
 from operate.check.conftest import Check
 from operate.check.deployment import Account, Shop, account
+from servers.moto import CREDENTIALS, REGION
 
 pytestmark = pytest.mark.xdist_group("deployed-on-aws")
 

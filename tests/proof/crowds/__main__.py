@@ -11,7 +11,7 @@ from typing import Any
 from proof.crowds.cases import LARGE, SMALL
 from proof.crowds.crowd import Crowd, outcome_of
 from proof.crowds.invariants import broken
-from proof.crowds.search import search
+from proof.crowds.search import faulty_of, overlapping_of, search
 
 SHUFFLES, DRAWN, DRAWN_WITH_FAULTS = 40, 1_000, 500
 
@@ -45,8 +45,9 @@ def main() -> None:
     for name, settings in LARGE.items():
         say(row(name, settings, range(1)))
     say(f"| drawn at random | {len(list(search(range(DRAWN))))} of {DRAWN:,} | |")
-    faulty = list(search(range(DRAWN_WITH_FAULTS), faulty=True))
+    faulty = list(search(range(DRAWN_WITH_FAULTS), faulty_of))
     say(f"| drawn at random, with one to three faults | {len(faulty)} of {DRAWN_WITH_FAULTS:,} | |")
+    say(f"| drawn at random, deliveries overlap | {len(list(search(range(DRAWN), overlapping_of)))} of {DRAWN:,} | |")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
+from typing import Any
 from unittest.mock import patch
 
 from proof.crowds.fronts import BLOCKED, TIMEOUT, Act, front_of
 from proof.crowds.watching import Watch
+from proof.lineage import origin_from
+from proof.sqs.lineage import traced
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws._options import MAX_CONCURRENCY
 from recoverable.headers import PRIOR_ATTEMPTS
-from recoverable_local.testing import EndlessRun, Slow, SqsWorld
+from recoverable_local.testing import EndlessRun, Refused, Slow, SqsWorld
 
 QUEUE, ERRORS = "jobs", "errors"
+
+MOST_INVOCATIONS = 150
+"""Invocations for each message after which a crowd is called endless."""
+
+CLOCKS = 2.0
+"""Seconds by which an invocation must begin before its messages are shown to others: a second for the clocks, and one for a call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +47,14 @@ class Crowd:
         carried: attempts that every third message has behind it, as a copy that carries its count.
         later: bodies that arrive one each so many seconds: seconds, then body.
         call_time: seconds that each call to SQS takes.
-        visibility: seconds for which the queue hides what it gave out; Lambda allows no fewer than the invocation has.
+        visibility: seconds for which the queue hides what it gave out.
         window: seconds for which the mapping waits for a batch to fill; batches of more than ten need one.
+        late: seconds after which each invocation starts, because the function is throttled: 1, 3, 7, 15, 31, 63 or 123.
+        lowered: after how many seconds the queue hides for a shorter time, and for how many seconds then.
+        unanswered: how likely it is that a change of visibility, which a beat is too, does not arrive, and that its answer does not.
+        denied: a call that the function's role may not make.
+        context: False where the handler is called without Lambda's context.
+        partial: False where the mapping has no ReportBatchItemFailures.
         in_process: whether first deliveries are retried inside their invocation.
         heartbeat: seconds for which messages are hidden at a time; 0 for no heartbeat.
         managed: whether the function runs on Lambda Managed Instances.
@@ -60,6 +75,12 @@ class Crowd:
     call_time: float = 0.0
     visibility: int = 6 * int(TIMEOUT)
     window: float = 0.0
+    late: float = 0.0
+    lowered: tuple[float, int] | None = None
+    unanswered: float = 0.0
+    denied: str = ""
+    context: bool = True
+    partial: bool = True
     in_process: bool = False
     heartbeat: float = 0.0
     managed: bool = False
@@ -74,7 +95,12 @@ class Crowd:
     @property
     def overlaps(self) -> bool:
         """True if a delivery may outlive its visibility timeout, so that another begins beside it."""
-        return self.window + TIMEOUT > self.visibility
+        return self.lowered is not None or self.window + self.late + TIMEOUT > self.visibility
+
+    @property
+    def begins_hidden(self) -> bool:
+        """True if each invocation begins two seconds before its messages are shown to others."""
+        return self.lowered is None and self.window + self.late <= self.visibility - CLOCKS
 
 
 @dataclass
@@ -85,10 +111,12 @@ class Outcome:
         runs: how often each message's handler ran.
         succeeded: how often it succeeded.
         times: when it ran: round, and seconds.
-        given_up: those in the error queue, with the exception's type.
+        given_up: those in the error queue, with the exception's type; None if one of a message's copies there has none.
         left: those that are still in the queue.
         copies: how many copies each had in the queue.
         error_copies: how many copies each has in the error queue.
+        lineage: of each copy, what it was copied from, by the broker's ids.
+        owners: the names by the broker's ids.
         unreported: how many deliveries each lost by the end of a process.
         tried: those that had to be tried alone, with the round.
         struck: the faults.
@@ -102,6 +130,8 @@ class Outcome:
     left: list[str] = field(default_factory=list)
     copies: Counter[str] = field(default_factory=Counter)
     error_copies: Counter[str] = field(default_factory=Counter)
+    lineage: dict[str, str] = field(default_factory=dict)
+    owners: dict[str, str] = field(default_factory=dict)
     unreported: Counter[str] = field(default_factory=Counter)
     tried: set[tuple[str, int]] = field(default_factory=set)
     struck: list[str] = field(default_factory=list)
@@ -110,15 +140,16 @@ class Outcome:
 
 def outcome_of(crowd: Crowd) -> Outcome:
     """Run a crowd until nothing is left to do."""
-    world, outcome = SqsWorld(seed=crowd.seed, most_invocations=60_000), Outcome()
+    world, outcome = SqsWorld(seed=crowd.seed, most_invocations=MOST_INVOCATIONS * len(crowd.bodies)), Outcome()
     watch = Watch(crowd, world, QUEUE)
     world.ask_at_each_point(watch)
     serve(crowd, world, act_in(crowd, world, watch, outcome))
     names = send_all(crowd, world)
-    try:
-        world.run()
-    except EndlessRun:
-        outcome.endless = True
+    with traced():
+        try:
+            world.run()
+        except EndlessRun:
+            outcome.endless = True
     collect(world, watch, names, outcome)
     return outcome
 
@@ -129,16 +160,27 @@ def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
     settings = Recoverability(immediate, Delayed(crowd.delayed, timedelta(seconds=crowd.step)), Failed(ERRORS))
     world.create_queue(ERRORS, retention=timedelta(days=14))
     receives = crowd.immediate + 6
-    world.create_queue(QUEUE, visibility_timeout=crowd.visibility, dead_letter_queue=ERRORS, max_receive_count=receives)
+
+    def hide_for(seconds: float) -> None:
+        world.create_queue(QUEUE, visibility_timeout=seconds, dead_letter_queue=ERRORS, max_receive_count=receives)
+
+    hide_for(max(crowd.visibility, TIMEOUT))  # Lambda compares it with the function's time-out now, and never again
     heartbeat = timedelta(seconds=crowd.heartbeat) if crowd.heartbeat else None
+    more: dict[str, Any] = {} if crowd.partial else {"partial_responses": False}
     with patch.dict(os.environ, {MAX_CONCURRENCY: "4"} if crowd.managed else {}):
-        front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat)
+        front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat, **more)
     world.serve(
-        QUEUE, front, recursive_loop="Allow",
-        batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT,
+        QUEUE, front if crowd.context else lambda event, _: front(event, None), recursive_loop="Allow",
+        batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT, partial_responses=crowd.partial,
         window=crowd.window or (1 if crowd.batch_size > 10 else 0),
         managed_instances=crowd.managed,
     )  # fmt: skip
+    hide_for(crowd.visibility)
+    if crowd.lowered is not None:
+        after, seconds = crowd.lowered
+        world.at(after, lambda: hide_for(seconds))
+    if crowd.denied:
+        world.fail(crowd.denied, Refused("AccessDenied"))
     for call in (
         ("send_message_batch", "delete_message_batch", "change_message_visibility_batch") if crowd.call_time else ()
     ):
@@ -193,7 +235,8 @@ def collect(world: SqsWorld, watch: Watch, names: dict[str, str], outcome: Outco
     outcome.runs = Counter({names[each]: count for each, count in outcome.runs.items()})
     outcome.succeeded = Counter({names[each]: count for each, count in outcome.succeeded.items()})
     outcome.times = {names[each]: times for each, times in outcome.times.items()}
-    outcome.given_up = {names[message.id]: message.exception_type for message in world.queue(ERRORS)}
+    errors = sorted(world.queue(ERRORS), key=lambda message: message.exception_type is None)
+    outcome.given_up = {names[message.id]: message.exception_type for message in errors}
     outcome.error_copies = Counter(names[message.id] for message in world.queue(ERRORS))
     outcome.left = [names[message.id] for message in world.queue(QUEUE)]
     sent = [
@@ -201,6 +244,9 @@ def collect(world: SqsWorld, watch: Watch, names: dict[str, str], outcome: Outco
         for broker_id, (queue, _) in world._broker.all.items()
         if queue.settings.name == QUEUE
     ]
+    outcome.owners = {broker_id: names[world._identity(broker_id)] for broker_id in world._broker.all}
+    origins = {broker_id: origin_from(message.trace) for broker_id, (_, message) in world._broker.all.items()}
+    outcome.lineage = {broker_id: origin.parent for broker_id, origin in origins.items() if origin is not None}
     outcome.copies = Counter(names[each] for each in sent) - Counter(names.values())
     outcome.unreported = Counter({names[each]: count for each, count in watch.unreported.items()})
     outcome.tried = {(names[each], round_) for each, round_ in watch.tried}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import ceil
 
@@ -21,7 +22,10 @@ def broken(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
     for name in {*outcome.runs, *outcome.given_up, *outcome.copies}:
         if not outcome.succeeded[name] and name not in outcome.given_up:
             yield f"LOST: {name}, {outcome.runs[name]} runs"
-    yield from multiplied(outcome)
+    yield from multiplied(crowd, outcome)
+    yield from (
+        f"UNREPORTED: {name}" for name, reason in outcome.given_up.items() if reason is None and not outcome.struck
+    )
     if crowd.overlaps:  # a delivery that outlives its visibility timeout costs an attempt and its runs
         return
     yield from too_early(crowd, outcome)
@@ -33,12 +37,10 @@ def broken(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
 
 
 def convicted(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
-    """Return which innocent messages were given up or lost a round, and which were given up without a reason."""
+    """Return which innocent messages were given up or lost a round."""
     for name, reason in outcome.given_up.items():
         if is_innocent(crowd, outcome, name):
             yield f"CONVICTED: {name} ({reason}), {outcome.runs[name]} runs"
-        if reason is None:
-            yield f"UNREPORTED: {name}"
     for name, times in outcome.times.items():
         last = max(round_ for round_, _ in times)
         if is_innocent(crowd, outcome, name) and kind_of(name) != "fails" and last > 0:
@@ -85,11 +87,26 @@ def copied_too_often(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
         yield f"COPIES: {copies} of {most}, {len(outcome.tried)} tried alone"
 
 
-def multiplied(outcome: Outcome) -> Iterator[str]:
-    """Return which messages are in the error queue more than once; each fault may double the copies."""
-    for name, copies in outcome.error_copies.items():
-        if copies > (most := 2 ** len(outcome.struck)):
-            yield f"MULTIPLY: {name} is in the error queue {copies} times, at most {most} are allowed"
+def multiplied(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
+    """Return which messages have several copies where one is allowed; each fault may double the copies.
+
+    One broker message is settled by one copy, so a message has one error copy. Where invocations begin after their messages were shown to
+    others, it may be settled by several, but what these copies become is not doubled in its turn.
+    """
+    faults, copies = len(outcome.struck), Counter(outcome.lineage.values())
+    doubled = {one for one, number in copies.items() if number > 1 + faults}
+    if not crowd.begins_hidden:
+        doubled = {one for one in doubled if not doubled.isdisjoint(ancestors(one, outcome.lineage))}
+    yield from (f"MULTIPLY: one of {outcome.owners[one]} was copied {copies[one]} times" for one in doubled)
+    for name, number in outcome.error_copies.items():
+        if crowd.begins_hidden and number > (most := 2**faults):
+            yield f"MULTIPLY: {name} is in the error queue {number} times, at most {most} are allowed"
+
+
+def ancestors(broker_id: str, lineage: Mapping[str, str]) -> Iterator[str]:
+    """Yield what a copy was copied from, and what that was, up to what was sent."""
+    while (broker_id := lineage.get(broker_id, "")) != "":
+        yield broker_id
 
 
 def is_innocent(crowd: Crowd, outcome: Outcome, name: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
-from proof.crowds.crowd import Crowd, outcome_of
+from proof.crowds.crowd import CLOCKS, Crowd, outcome_of
 from proof.crowds.fronts import FRONTS
 from proof.crowds.invariants import broken
 
@@ -16,6 +16,16 @@ SLOW = ("too long", "blocks", "takes 0.1", "takes 3", "takes 9")
 FAULTS = (1, 2, 3)
 HEARTBEAT = 7.0
 """Seconds: a quarter of the function's time."""
+
+VISIBILITIES = (1, 2, 3, 5, 10, 20, 29, 30, 31, 33, 40, 60, 180)
+"""Seconds: less than the function's time, about as long, and longer."""
+
+WINDOWS = (0.0, 0.0, 1.0, 5.0, 20.0, 28.0, 60.0, 160.0, 300.0)
+THROTTLED = (0.0, 0.0, 0.0, 1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 123.0)
+"""Seconds after which the mapping tries again to start what is throttled."""
+
+RARE = 0.2
+"""How likely it is that a crowd has something that most have not."""
 
 
 def crowd_of(seed: int, *, faulty: bool = False) -> Crowd:
@@ -36,9 +46,39 @@ def crowd_of(seed: int, *, faulty: bool = False) -> Crowd:
     )  # fmt: skip
 
 
-def search(seeds: range, *, faulty: bool = False) -> Iterator[tuple[Crowd, list[str]]]:
+def faulty_of(seed: int) -> Crowd:
+    """Return the same crowd with one to three faults."""
+    return crowd_of(seed, faulty=True)
+
+
+def overlapping_of(seed: int) -> Crowd:
+    """Return the crowd that a seed draws, of deliveries that outlive their visibility timeout; in each fourth, invocations begin after it, too."""
+    draw = Random(f"overlapping {seed}")
+    immediate, delayed = draw.choice(LADDERS)
+    visibility, begins_hidden = draw.choice(VISIBILITIES), seed % 4 > 0
+    window, latest = (
+        draw.choice(WINDOWS),
+        visibility - 1.0,
+    )  # what is throttled for as long as it is hidden never starts
+    if begins_hidden:
+        latest = max(visibility - CLOCKS, 0)
+        window = min(window, latest)
+    late = draw.choice([each for each in THROTTLED if each == 0 or window + each <= latest])
+    managed, front = draw.random() < RARE, draw.choice(FRONTS)
+    return Crowd(
+        bodies=[draw.choice((*QUICK, *SLOW, "too long")) for _ in range(draw.choice((1, 3, 8, 12)))],
+        immediate=immediate, delayed=delayed, batch_size=draw.choice(SIZES), concurrency=draw.choice((1, 2, 5, 10)),
+        counter=draw.choice(("native", "native", "header")), front=front,
+        visibility=visibility, window=window, late=late,
+        lowered=None if begins_hidden else draw.choice((None, (100.0, 10))),
+        unanswered=draw.choice((0.0, 0.0, 0.3)), heartbeat=draw.choice((0.0, 0.0, HEARTBEAT)), managed=managed,
+        in_process=draw.random() < RARE, context=managed or draw.random() > RARE,
+        partial=front == "powertools" or draw.random() > RARE, faults=draw.choice((0, 0, 0, 2)), seed=seed,
+    )  # fmt: skip
+
+
+def search(seeds: range, crowd_of: Callable[[int], Crowd] = crowd_of) -> Iterator[tuple[Crowd, list[str]]]:
     """Yield the crowds in which a promise is broken, and which."""
-    for seed in seeds:
-        crowd = crowd_of(seed, faulty=faulty)
+    for crowd in map(crowd_of, seeds):
         if problems := list(broken(crowd, outcome_of(crowd))):
             yield crowd, problems

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from proof.fault_names import FAULTS, FREE, possible_fault_names
 from recoverable import headers
+from recoverable_local.testing import AnswerLost, Throttled, Unreachable
 from recoverable_local.testing.aws.fault_points import possible_faults
 from recoverable_local.testing.aws.seen_message import to_seen_message
 from recoverable_local.testing.engine.invocation import current_invocation, current_number
@@ -40,20 +41,31 @@ class Watch:
         self._crowd, self._world, self._queue = crowd, world, queue
         self._draw = Random(f"faults {crowd.seed}")
         self._batches: dict[int, tuple[str, ...]] = {}
+        self._received: dict[tuple[tuple[str, int], ...], float] = {}
         self.struck: list[str] = []
         self.unreported = Counter[str]()
         self.tried = set[tuple[str, int]]()
 
     def __call__(self, point: FaultPoint) -> Fault | None:
         if point.what == "invoke" and point.when == "before" and not point.invocation:
+            if self._is_throttled(point.message_ids):
+                return Throttled()
             self._batches[self._world._invocations._number + 1] = point.message_ids
             self.tried.update(self.endangered(point.message_ids))
+        if point.what == "change_message_visibility_batch" and self._draw.random() < self._crowd.unanswered:
+            return AnswerLost() if point.when == "after" else Unreachable()
         names = [name for name in possible_fault_names(possible_faults, point.when, point.what) if name in STRIKING]
         chance = CHANCE_AT_ATTEMPT if point.what == "attempt" else CHANCE
         if len(self.struck) == self._crowd.faults or not names or self._draw.random() > chance:
             return None
         self.struck.append(f"{self._draw.choice(names)} {point.when} {point.what}")
         return FAULTS[self.struck[-1].partition(f" {point.when} ")[0]]
+
+    def _is_throttled(self, broker_ids: tuple[str, ...]) -> bool:
+        """True if a batch came less long ago than this crowd's function is throttled."""
+        receives = [(one, self._world._broker.all[one][1].receives) for one in broker_ids]
+        now = self._world._seconds()
+        return now - self._received.setdefault(tuple(receives), now) < self._crowd.late
 
     def note_block(self, seconds: float) -> None:
         """Note that a coroutine blocks the event loop for so long, which may be until the process ends."""

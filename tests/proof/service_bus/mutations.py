@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import Delivery, Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
 from recoverable._service_bus.answers import Failure
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
@@ -18,7 +19,7 @@ send = Broker.send
 
 def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
     """Take copies that could not be sent for sent."""
-    sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters])
+    sending.work.send([sending.copy(letter, letter.ways[0]) for letter in letters])
     return []
 
 
@@ -76,10 +77,10 @@ def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) 
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
-def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+def send_twice(broker: Broker, copies: list[Copy], **how: Any) -> list[Failure | None]:
     """Repeat each send."""
-    send(broker, copies, alone=alone)
-    return send(broker, copies, alone=alone)
+    send(broker, copies, **how)
+    return send(broker, copies, **how)
 
 
 def no_fallback(delivery: Delivery, forward: Forward, *_: object, **__: object) -> list[Way]:
@@ -105,8 +106,8 @@ MUTATIONS = (
     Mutation("bus: delay dropped", "azure._copies.timed", at_once, "bus: one message", "EARLY"),
     Mutation("bus: time to live too short", "azure._copies.timed", with_what_is_left, "bus: short time to live", "LOST"),
     Mutation("bus: count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
-    Mutation("bus: no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
-    Mutation("bus: killers never reported", "_ladder.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
+    Mutation("bus: no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
+    Mutation("bus: killers never reported", "_ladder.delivery.is_unreported", never, "bus: killer alone", "UNREPORTED"),
     Mutation("bus: too large given up", "_service_bus.senders.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),

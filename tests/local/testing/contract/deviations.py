@@ -41,9 +41,10 @@ DEVIATIONS: Mapping[tuple[str, str], str] = {
     ("a message is refused that has: a deduplication id on a standard queue", "ministack"): "takes it",
     ("a visibility timeout of more than 12 hours is refused", "ministack"): "takes it",
     ("12 hours count from the receive", "ministack"): "counts from the call",
-    ("a message that is visible again cannot be hidden", "moto"): "hides it",
+    ("an old receipt handle changes what another has received since", "ministack"): "calls it ReceiptHandleIsInvalid",
+    ("an expired receipt handle of a fifo queue hides nothing", "moto"): "hides the message",
+    ("an expired receipt handle of a fifo queue hides nothing", "ministack"): "hides the message",
     ("the visibility of a deleted message cannot be changed", "moto"): "calls it ReceiptHandleIsInvalid",
-    ("a message that is visible again cannot be hidden", "ministack"): "hides it",
     ("the visibility of a deleted message cannot be changed", "ministack"): "calls it ReceiptHandleIsInvalid",
 }
 

@@ -15,9 +15,9 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from infra.cloud import running_cloud
 from recoverable_local.lambda_host.services.broker import embedded_broker
 from recoverable_local.testing import SqsWorld
+from servers.ministack import running_cloud
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -39,14 +39,30 @@ def test_a_visibility_timeout_can_be_made_longer(server: Server) -> None:
     assert server.received(url) == []
 
 
-def test_a_message_that_is_visible_again_cannot_be_hidden(server: Server) -> None:
+def test_an_old_receipt_handle_changes_what_another_has_received_since(server: Server) -> None:
+    url = server.queue()
+    server.client.send_message(QueueUrl=url, MessageBody="x")
+    [old] = server.received(url, VisibilityTimeout=0)
+    newer = server.received(url, VisibilityTimeout=60)
+    server.client.change_message_visibility(QueueUrl=url, ReceiptHandle=old["ReceiptHandle"], VisibilityTimeout=0)
+    assert [len(newer), len(server.received(url))] == [1, 1]
+
+
+def test_an_old_receipt_handle_of_a_visible_message_is_taken(server: Server) -> None:
     url = server.queue()
     server.client.send_message(QueueUrl=url, MessageBody="x")
     [message] = server.received(url, VisibilityTimeout=0)
     hide = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"], "VisibilityTimeout": 60}
+    assert server.refusal(server.client.change_message_visibility, **hide) == "accepted"
+
+
+def test_an_expired_receipt_handle_of_a_fifo_queue_hides_nothing(server: Server) -> None:
+    url = server.queue(fifo=True)
+    server.client.send_message(QueueUrl=url, MessageBody="x", MessageGroupId="g", MessageDeduplicationId="1")
+    [message] = server.received(url, VisibilityTimeout=0)
+    hide = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"], "VisibilityTimeout": 60}
     answer = server.refusal(server.client.change_message_visibility, **hide)
-    assert answer in ("AWS.SimpleQueueService.MessageNotInflight", "accepted")  # documented; seen, without effect
-    assert len(server.received(url)) == 1
+    assert (answer, len(server.received(url))) == ("InvalidParameterValue", 1)
 
 
 def test_each_receive_is_counted_and_the_send_stays_dated(server: Server) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from random import Random
 
 from recoverable_local.testing.aws.broker.queue import Queue
-from recoverable_local.testing.aws.broker.refusals import bad_receipt, invalid, invalid_value, not_in_flight
+from recoverable_local.testing.aws.broker.refusals import bad_receipt, invalid, invalid_value
 from recoverable_local.testing.aws.broker.registry import Registry
 from recoverable_local.testing.aws.broker.stored import Attributes, Stored
 from recoverable_local.testing.timeline import What
@@ -17,6 +17,9 @@ LONGEST_VISIBILITY = 43_200
 
 DEDUPLICATION = 300
 """Seconds for which a FIFO queue remembers a deduplication id (Amazon SQS exactly-once processing)."""
+
+EVEN = 0.5
+"""How likely it is that an old handle hides a message that is visible again."""
 
 
 class Broker:
@@ -46,6 +49,7 @@ class Broker:
         self.queues, self.create, self.queue = registry.queues, registry.create, registry.queue
         self.all: dict[str, tuple[Queue, Stored]] = {}
         self._ids = Random(f"ids {seed}")  # noqa: S311  # no secret: it must be the same in each run
+        self._chance = None if seed is None else Random(f"late {seed}")  # noqa: S311  # as above
         self._receipts: dict[str, tuple[str, Stored]] = {}
         self._sends = self._receives = 0
 
@@ -111,8 +115,7 @@ class Broker:
         message = self._received(queue, receipt)
         if message.id not in queue.messages:
             return
-        if queue.settings.fifo and not (message.receipt == receipt and message.in_flight(self.now())):
-            raise invalid_value(receipt, "ReceiptHandle", "The receipt handle has expired.")
+        self._check_handle(queue, message, receipt)
         if message.deletes_to_ignore:
             message.deletes_to_ignore -= 1
             self.show(queue, message, self.now())
@@ -122,20 +125,24 @@ class Broker:
         queue.notify_listeners()
 
     def hide(self, queue: Queue, receipt: str, seconds: float) -> None:
-        """Hide the message of that receive for this long from now.
+        """Hide the message of that receive for this long from now, also if another has received it since.
+
+        SQS takes an old handle of a standard queue. Whether one has an effect on a message that is visible again is not documented:
+        a world with a seed draws it, and in one without it has none.
 
         Raises:
-            Refusal: no receive gave the handle, the message is visible or gone, or would be hidden for more than 12 hours in all.
+            Refusal: no receive gave the handle, the message is gone, a FIFO queue's handle has expired, or the message would be hidden
+                for more than 12 hours in all.
         """
         message, now = self._received(queue, receipt), self.now()
         if message.id not in queue.messages:
             reason = "Message does not exist or is not available for visibility timeout change."
             raise invalid_value(receipt, "ReceiptHandle", reason)
-        if not message.in_flight(now):
-            raise not_in_flight(receipt)
+        self._check_handle(queue, message, receipt)
         if now + seconds - message.received_at > LONGEST_VISIBILITY:
             raise invalid(f"Total VisibilityTimeout for the message is beyond the limit [{LONGEST_VISIBILITY} seconds]")
-        self.show(queue, message, now + seconds)
+        if message.in_flight(now) or (self._chance and self._chance.random() < EVEN):
+            self.show(queue, message, now + seconds)
 
     def show(self, queue: Queue, message: Stored, moment: float) -> None:
         """Make the message visible from a moment on."""
@@ -198,6 +205,11 @@ class Broker:
         if message is None or name != queue.settings.name:
             raise bad_receipt(receipt)
         return message
+
+    def _check_handle(self, queue: Queue, message: Stored, receipt: str) -> None:
+        """Refuse an expired handle of a FIFO queue."""
+        if queue.settings.fifo and not (message.receipt == receipt and message.in_flight(self.now())):
+            raise invalid_value(receipt, "ReceiptHandle", "The receipt handle has expired.")
 
     def _new_id(self) -> str:
         digits = f"{self._ids.getrandbits(128):032x}"

@@ -48,12 +48,6 @@ def bad_receipt(handle: object) -> Refusal:
     return Refusal("ReceiptHandleIsInvalid", f'The input receipt handle "{handle}" is not a valid receipt handle.')
 
 
-def not_in_flight(handle: object) -> Refusal:
-    """Return the refusal for a message whose visibility timeout is over."""
-    text = f"Value {handle} for parameter ReceiptHandle is invalid. Reason: Message is not in flight."
-    return Refusal("MessageNotInflight", text, code=f"{OLD}MessageNotInflight")
-
-
 def batch(shape: str, text: str) -> Refusal:
     """Return the refusal of a whole batch."""
     return Refusal(shape, text, code=f"{OLD}{shape}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from aws.shapes import ID, wrapped
-
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
@@ -60,17 +58,3 @@ def pointer(bucket: str, key: str, *, name: str = NOW) -> str:
 def marked(attribute: str = "ExtendedPayloadSize") -> dict[str, Any]:
     """Return the attribute with which the extended client marks a pointer."""
     return {attribute: {"DataType": "Number", "StringValue": "300000"}}
-
-
-def stored_by_nservicebus(key: str, *, wraps: bool) -> dict[str, Any]:
-    """Return a message whose body NServiceBus put into S3, as `send_message` takes it.
-
-    Args:
-        key: where.
-        wraps: True for its wrapper; False for headers in an attribute.
-    """
-    if wraps:
-        return {"body": wrapped({ID: "7"}, "", S3BodyKey=key)}
-    headers = {"DataType": "String", "StringValue": json.dumps({ID: "7"})}
-    attributes = {"NServiceBus.AmazonSQS.Headers": headers, "S3BodyKey": {"DataType": "String", "StringValue": key}}
-    return {"body": "empty message", "attributes": attributes}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aws.server import REGION
+from servers.moto import REGION
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
