@@ -81,9 +81,6 @@ class Failure(Frozen):
         return self.kind in {"missing", "denied"} or (self.kind == "refused" and self.concerns_key)
 
 
-NOT_NAMED = Failure("lost", "", "its answer does not name them")
-
-
 def call_failure(error: Exception) -> Failure:
     """Return the failure of a whole call, by what the client raised."""
     code, status, reason = code_of(error), status_of(error), describe_error(error)
@@ -91,30 +88,6 @@ def call_failure(error: Exception) -> Failure:
         return Failure(RAISED.get(type(error).__name__, "lost"), "", reason)
     by_status: Kind = "busy" if status in BUSY else "lost" if status >= SERVER_ERROR else "unknown"
     return Failure(kind_of(code, reason) or by_status, code, reason)
-
-
-def batch_failures(answer: object, number: int) -> dict[int, Failure]:
-    """Return the failures in the answer to a batch call by the numbers of their entries; what is missing is confirmed.
-
-    An entry is confirmed only when the answer says so, and says nothing else.
-
-    Args:
-        answer: what the service answered.
-        number: how many entries the call had; their Ids are "0", "1" and so on.
-    """
-    confirmed, failed = entries_in(answer, "Successful"), entries_in(answer, "Failed")
-    return {
-        n: entry_failure(failed[str(n)]) if str(n) in failed and str(n) not in confirmed else NOT_NAMED
-        for n in range(number)
-        if str(n) in failed or str(n) not in confirmed
-    }
-
-
-def entries_in(answer: object, name: str) -> dict[str, dict[str, Any]]:
-    """Return the entries of a list in an answer by their ids; none of those that are no entries."""
-    listed = answer.get(name) if isinstance(answer, dict) else None
-    entries = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    return {each["Id"]: each for each in entries if isinstance(each.get("Id"), str)}
 
 
 def entry_failure(entry: Mapping[str, Any]) -> Failure:

@@ -9,8 +9,8 @@ from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from recoverable._sqs.answers import Failure, batch_failures, call_failure
-from recoverable._sqs.batches import BatchOperation, Entry, Result, call_batch, send_singly
+from recoverable._sqs.answers import Failure, call_failure
+from recoverable._sqs.batches import BatchOperation, Entry, Result, batch_failures, call_batch, send_singly
 from recoverable._sqs.clients import client as process_client
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from recoverable._flow.flow import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._processor import SqsProcessor, response
+from recoverable.aws._batch import SqsProcessor, response
 from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Counter
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
+    from recoverable.aws._batch import Response
     from recoverable.aws._large_bodies import S3Bodies
-    from recoverable.aws._processor import Response
     from recoverable.timeouts import Timeouts
 
 

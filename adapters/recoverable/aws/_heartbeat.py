@@ -10,7 +10,6 @@ from math import ceil
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._config import redactor_of
 from recoverable._ladder.delivery import delivery_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.broker import Broker
@@ -22,12 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from datetime import datetime
 
-    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.faults import Redact
-    from recoverable._message import Message
-    from recoverable._sqs.queues import Queue
-    from recoverable.hosting import Environment
+    from recoverable.aws._batch import Batch
 
     Hide: TypeAlias = Callable[[list[Delivery], int], tuple[list[Delivery], bool]]
     Later: TypeAlias = Callable[[float, Callable[[], None]], Callable[[], None]]
@@ -140,37 +136,29 @@ NOT_HIDDEN = (
 
 
 @contextmanager
-def hidden_by_heartbeat(
-    hidden: timedelta, messages: list[Message], queue: Queue, invocation: Invocation, time: TimeBudget,
-    environment: Environment,
-) -> Iterator[None]:  # fmt: skip
+def hidden_by_heartbeat(hidden: timedelta, batch: Batch) -> Iterator[None]:
     """Keep the messages of an invocation hidden while the block runs: begun before the first handler runs, ended when the block ends.
 
     Args:
         hidden: for how long the messages are hidden at a time.
-        messages: those of the invocation.
-        queue: where they came from.
-        invocation: gets the heartbeat.
-        time: the invocation's time.
-        environment: what the invocation works with.
+        batch: has the messages; its invocation gets the heartbeat.
     """
-    invocation.heartbeat = beats = beats_for(hidden, queue, time, environment)
+    batch.invocation.heartbeat = beats = beats_for(hidden, batch)
     try:
-        beats.begin([delivery_of(message) for message in messages])
+        beats.begin([delivery_of(message) for message in batch.messages])
         yield
     finally:
         beats.end_all()
 
 
-def beats_for(hidden: timedelta, queue: Queue, time: TimeBudget, environment: Environment) -> Beats:
+def beats_for(hidden: timedelta, batch: Batch) -> Beats:
     """Return the heartbeat of an invocation, which has not begun."""
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
-    beside = TimeBudget(None, timedelta(seconds=2 * time.call_timeout))
-    broker, began = Broker(queue, environment, beside), environment.clock()
-    redact = None if time.invocation is None else redactor_of(time.invocation.recoverability)
+    environment, beside = batch.environment, TimeBudget(None, timedelta(seconds=2 * batch.time.call_timeout))
+    broker, began = Broker(batch.queue, environment, beside), environment.clock()
     return Beats(
         ceil(hidden.total_seconds()),
-        lambda deliveries, seconds: hide(deliveries, seconds, broker, redact),
+        lambda deliveries, seconds: hide(deliveries, seconds, broker, batch.invocation.redact),
         later=environment.later or call_later,
         sleep=environment.sleep,
         elapsed=lambda: seconds_between(began, environment.clock()),

@@ -15,7 +15,7 @@ from recoverable._limits import NO_DELAY
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
-    from recoverable.aws._time_budget import TimeBudget
+    from recoverable.aws._batch import Batch
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
@@ -33,21 +33,13 @@ CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
 
 
-def standard_batch(
-    messages: list[Message], restored: list[Delivery], invocation: Invocation, time: TimeBudget
-) -> MessageGroups:
-    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`.
-
-    Args:
-        messages: the records.
-        restored: the deliveries of those that were delivered before, or carry headers.
-        invocation: what they run in.
-        time: the invocation's time.
-    """
-    settled = settle_without_handler(restored, invocation)
-    clear_reported(restored, invocation.clock(), hidden_for(time))
-    ready = [delivery for delivery in map(delivery_of, messages) if delivery not in settled]
-    ordered = groups(ready, lambda: time.is_over() or invocation.interruption is not None)
+def standard_batch(batch: Batch) -> MessageGroups:
+    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
+    invocation = batch.invocation
+    settled = settle_without_handler(batch.restored, invocation)
+    clear_reported(batch.restored, invocation.clock(), hidden_for(batch))
+    ready = [delivery for delivery in map(delivery_of, batch.messages) if delivery not in settled]
+    ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
     return in_messages(chain([(settled, False)] if settled else [], ordered))
 
 
@@ -97,20 +89,21 @@ def clear_reported(deliveries: list[Delivery], now: datetime, hidden_for: float)
             delivery.suspect = age is None or not -CLOCK_SKEW <= age < hidden_for - CLOCK_SKEW
 
 
-def hidden_for(time: TimeBudget) -> float:
+def hidden_for(batch: Batch) -> float:
     """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
+    time = batch.time
     if time.for_handlers is None:
         return 0.0
-    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(time.invocation)) else time.total
+    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
         return min(shortest, time.visibility_timeout.total_seconds())
     text = os.environ.get(VISIBILITY_TIMEOUT, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 
 
-def seconds_of_heartbeat(invocation: Invocation | None) -> int:
+def seconds_of_heartbeat(invocation: Invocation) -> int:
     """Return for how many seconds a heartbeat hides the messages of an invocation at a time; 0 where it has none."""
-    return invocation.heartbeat.seconds if invocation is not None and invocation.heartbeat is not None else 0
+    return invocation.heartbeat.seconds if invocation.heartbeat is not None else 0
 
 
 def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:
@@ -192,9 +185,10 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
     return settled
 
 
-def hand_back_group(group: list[Message], invocation: Invocation, time: TimeBudget) -> None:
+def hand_back_group(group: list[Message], batch: Batch) -> None:
     """Note that those of a group that have no settlement are handed back without being run."""
-    time.messages -= len(group)
+    invocation = batch.invocation
+    batch.time.messages -= len(group)
     reason = "another message of its batch is tried alone, or no time is left for it"
     deliveries = map(delivery_of, group)
     waiting = [delivery for delivery in deliveries if invocation.settlement_of(delivery) is None]

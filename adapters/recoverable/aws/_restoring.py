@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder.delivery import (
@@ -55,7 +54,7 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     headers = wire.promoted()
     carried = carried_in(headers)
     native, group = wire.with_overflow(record), message.group_id
-    sent_at = carried.time_sent or date_sent
+    sent_at = carried.time_sent or message.sent_at
     message_id = carried.message_id or record["messageId"]
     return Message(wire.body, message_id, native, message.queue, sent_at, headers=headers, group_id=group), carried
 
@@ -75,14 +74,6 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     round_, attempt = place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
     place(message, round=round_, attempt=attempt)
     delivery.deliveries = attempt
-
-
-def date_sent(message: Message) -> datetime | None:
-    """Return when SQS accepted a message that no header dates; None when that is unknown."""
-    try:
-        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        return None  # absent or absurd: unknown
 
 
 def no_event(event: object, records: list[Record], error: Exception) -> ValueError:

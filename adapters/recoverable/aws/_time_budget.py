@@ -19,6 +19,9 @@ LONGEST_INVOCATION = timedelta(seconds=5400)
 CHECK_EVERY = 0.02
 """Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
 
+SHORTEST_CALL_TIMEOUT = 0.2
+"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
+
 SMALL_BATCH = 100
 """Messages that can be handed back within the part kept at first."""
 
@@ -63,8 +66,6 @@ class TimeBudget:
     @property
     def call_timeout(self) -> float:
         """Return the seconds that one call to SQS may take."""
-        from recoverable.aws._reserve import call_timeout  # noqa: PLC0415  # most invocations make no call
-
         return call_timeout(self.reserve)
 
     def for_call(self) -> bool:
@@ -92,3 +93,8 @@ class TimeBudget:
 
             self._check_below, self.kept = remaining - CHECK_EVERY, seconds_kept(self, remaining)
         return remaining - self.kept
+
+
+def call_timeout(reserve: float) -> float:
+    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
+    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 from recoverable._config import Recoverability, redactor_of
 from recoverable._flow.flow import attempt_all
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._processor import SqsProcessor, response
+from recoverable.aws._batch import SqsProcessor, response
 from recoverable.aws._records import records_of
 from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
 from recoverable.aws.powertools._hooked_calls import Answers, HookedCalls

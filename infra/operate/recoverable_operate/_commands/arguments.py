@@ -27,6 +27,9 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
     )
     reached = add_access(parser, "how the queue is reached", "SQS")
     reached.add_argument(
+        "--journal", metavar="FILE", help="where the journal is (default: ~/.local/state/recoverable/errors.sqlite)"
+    )
+    reached.add_argument(
         "--poll", type=seconds, default=2, metavar="SECONDS", help="of a long poll of SQS; three empty ones end a look"
     )
 
@@ -100,9 +103,6 @@ def add_sending(parser: argparse.ArgumentParser) -> None:
         default=timedelta(minutes=5),
         metavar="TIME",
         help="how long to wait for that (default: 5m)",
-    )
-    sending.add_argument(
-        "--journal", metavar="FILE", help="where the journal is (default: ~/.local/state/recoverable/errors.sqlite)"
     )
     sending.add_argument("--yes", action="store_true", help="do it without asking")
 
