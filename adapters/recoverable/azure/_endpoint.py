@@ -12,7 +12,7 @@ from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
 from recoverable.azure._messages import as_list, checked_binary
 from recoverable.azure._processor import Processor
-from recoverable.azure._settings import ServiceBusSettings
+from recoverable.azure._settings import ServiceBusSettings, check_timeout_in_order
 from recoverable.hosting import Environment, utc_clock
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         sessions: bool | Literal["ordered"]
         batch: bool
         lock: timedelta | None
+        handler_timeout: timedelta | None
         name: str | None
         client: ServiceBusClient | None
         clock: Callable[[], datetime] | None
@@ -58,6 +59,9 @@ class ServiceBusEndpoint(Generic[R]):
         lock: the `lockDuration` of a batch's queue, which the host does not say; when not given, the app setting RECOVERABLE_LOCK_DURATION
             says it, such as PT1M. The host renews no locks of a batch: no handler starts when its copies could not leave in time any
             more, coroutines are stopped then, and nothing is sent once the locks are over.
+        handler_timeout: how long a handler may work on one message; None for as long as the function runs. A coroutine is cancelled. A plain
+            handler is run in a thread of its own, and left behind in it when it takes longer: its message is retried by a copy that waits for
+            as long again. A process leaves four such threads behind; with more an attempt waits, and `functionTimeout` ends the process.
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
         clock: returns the time; without a zone, that of the machine.
@@ -69,7 +73,8 @@ class ServiceBusEndpoint(Generic[R]):
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
         ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; with
-            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out; with `batch=True` no lock.
+            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out; with `batch=True` no lock;
+            with `handler_timeout` a plain handler of ordered sessions, whose message could only be redelivered beside itself.
     """
 
     @overload
@@ -86,7 +91,7 @@ class ServiceBusEndpoint(Generic[R]):
         recoverability: Recoverability = ...,
         **settings: Unpack[Settings],
     ) -> None: ...
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each setting has a name
         self,
         handler: Callable[[Message], Any],
         recoverability: Recoverability = Recoverability(),
@@ -96,6 +101,7 @@ class ServiceBusEndpoint(Generic[R]):
         sessions: bool | Literal["ordered"] = False,
         batch: bool = False,
         lock: timedelta | None = None,
+        handler_timeout: timedelta | None = None,
         name: str | None = None,
         client: ServiceBusClient | None = None,
         clock: Callable[[], datetime] | None = None,
@@ -109,12 +115,15 @@ class ServiceBusEndpoint(Generic[R]):
             sessions=sessions,
             batch=batch,
             lock=lock,
+            handler_timeout=handler_timeout,
             resend_for=resend_for,
         )
+        is_coroutine = is_coroutine_handler(handler)
+        check_timeout_in_order(settings, is_coroutine=is_coroutine)
         self.queue, self.recoverability, self._settings = settings.queue, settings.recoverability, settings
         self._processor = Processor(
             handler=handler,
-            is_coroutine=is_coroutine_handler(handler),
+            is_coroutine=is_coroutine,
             settings=settings,
             platform=settings.platform(),
             patience=settings.patience,

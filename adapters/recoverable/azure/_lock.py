@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._flow.deadline import Deadline
 from recoverable._flow.settle import hand_back
 
 if TYPE_CHECKING:
@@ -23,17 +22,8 @@ LONGEST_SPREAD = timedelta(minutes=15)
 """The most by which the messages of a batch that was delivered before are handed back apart."""
 
 
-class LockDeadline(Deadline):
-    """The time that the handlers of a batch have: no alarm stops a plain one, because the worker runs it in a thread."""
-
-    def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
-        seconds = self._seconds_for_handlers() if self._seconds_for_handlers else self.own_seconds
-        self.ends = self.now() + seconds
-        return seconds
-
-    def arm(self) -> None:
-        """Do nothing."""
+MOST_IN_COMPANY = 10
+"""Deliveries without a recorded outcome in a batch with others, after which a message counts as failed even so."""
 
 
 def time_for_sends(lock: timedelta) -> timedelta:
@@ -47,21 +37,24 @@ def time_for_handlers(lock: timedelta, patience: timedelta) -> timedelta:
 
 
 def hand_back_apart(work: Processing, lock: timedelta) -> None:
-    """Hand back those of a batch that were delivered before, so that they come back one by one.
+    """Hand back those of a batch that were delivered before, so that they come back one by one, and each time further apart.
 
-    One of them may be too long for the lock, or end its process: together with it the others would run again and again.
+    One of them may be too long for the lock, or end its process, and nobody can say which: together the others would run with it again
+    and again. Alone it is counted as everywhere.
 
     Args:
         work: what the invocation works with.
-        lock: how far apart they come back; all within 15 minutes.
+        lock: how far apart they come back after the first time; all within 15 minutes.
     """
-    again = [each for each in work.deliveries if was_delivered_before(each)]
+    most = max(MOST_IN_COMPANY, 3 * (work.settings.recoverability.immediate.max_retries + 1))
+    again = [each for each in work.deliveries if was_delivered_before(each, most)]
     for place, delivery in enumerate(again):
-        delay = min(place * lock, LONGEST_SPREAD)
+        delay = min(place * (1 + delivery.prior_attempts) * lock, LONGEST_SPREAD)
         settlement = hand_back(delivery, work.invocation, delay, reason="it was delivered before with others")
         work.invocation.settle(delivery, settlement)
 
 
-def was_delivered_before(delivery: Delivery) -> bool:
-    """True if an earlier delivery of a message ended without its settlement, and its handler could run now."""
-    return delivery.deliveries > 1 and not (delivery.unreported or delivery.given_up or delivery.due_at)
+def was_delivered_before(delivery: Delivery, most: int) -> bool:
+    """True if earlier deliveries of a message ended without its settlement, no more than `most`, and its handler could run now."""
+    is_judged = delivery.unreported and delivery.prior_attempts >= most
+    return delivery.deliveries > 1 and not (is_judged or delivery.given_up or delivery.due_at)

@@ -92,7 +92,7 @@ class Processor(Frozen):
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
             steps = emit_after(steps, invocation.observer, invocation, deliveries)
-        handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
+        handler = self._handler(environment)
         if not self.is_coroutine:
             return drive(steps, handler, invocation.deadline)
         from recoverable._flow.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
@@ -114,11 +114,24 @@ class Processor(Frozen):
         )  # fmt: skip
 
     def _deadline(self, environment: Environment) -> Deadline:
-        if self.settings.lock is None:
+        lock, own = self.settings.lock, self.settings.handler_timeout
+        if lock is None and own is None:
             return Deadline()
-        from recoverable.azure._lock import LockDeadline, time_for_handlers  # noqa: PLC0415  # for batches alone
+        from recoverable.azure._lock import time_for_handlers  # noqa: PLC0415  # for those who limit the time
+        from recoverable.azure._threads import WorkerDeadline  # noqa: PLC0415  # as above
 
-        return LockDeadline(countdown(environment, time_for_handlers(self.settings.lock, self.patience)))
+        time = None if lock is None else time_for_handlers(lock, self.patience)
+        return WorkerDeadline(countdown(environment, time), FOREVER if own is None else own.total_seconds())
+
+    def _handler(self, environment: Environment) -> Callable[[Message], Any]:
+        handler, own = self.handler, self.settings.handler_timeout
+        if environment.wrap_handler is not None:
+            handler = environment.wrap_handler(handler)
+        if own is None or self.is_coroutine:
+            return handler
+        from recoverable.azure._threads import limited  # noqa: PLC0415  # for those who limit the time
+
+        return limited(handler, own.total_seconds(), environment)
 
     def _observer(self, environment: Environment) -> Observer | None:
         callbacks = self.settings.recoverability.observe
@@ -260,7 +273,7 @@ def forwards_of(deliveries: list[Delivery], work: Processing) -> Generator[Run |
             case Complete():
                 pass
             case Forward():
-                forwards.append((delivery, settlement))
+                forwards.append((delivery, not_beside(delivery, settlement, work.settings)))
             case Redeliver():
                 yield from abandon(delivery, settlement, work)
             case None:
@@ -268,6 +281,14 @@ def forwards_of(deliveries: list[Delivery], work: Processing) -> Generator[Run |
             case _:
                 assert_never(settlement)
     return forwards
+
+
+def not_beside(delivery: Delivery, forward: Forward, settings: ServiceBusSettings) -> Forward:
+    """Return the forwarding so that a retry waits for `handler_timeout` at least, while the handler that was left behind may still run."""
+    least = settings.handler_timeout
+    if least is None or not delivery.left_behind or forward.to != settings.queue or forward.delay >= least:
+        return forward
+    return forward.replace(delay=least)
 
 
 def abandon(delivery: Delivery, settlement: Redeliver, work: Processing) -> Generator[Run | Call, Any, NoReturn]:

@@ -34,6 +34,7 @@ class ServiceBusSettings(Frozen):
         sessions: True if the queue has sessions; "ordered" if they keep their order over delayed retries too.
         batch: True if the trigger gives many messages at once.
         lock: for how long the queue of a batch locks its messages; made of the app setting RECOVERABLE_LOCK_DURATION when not given.
+        handler_timeout: for how long a handler may work on one message; None for as long as the function runs.
         resend_for: for how long sends are repeated; None is 60 s, and 10 s in a batch.
 
     Raises:
@@ -48,6 +49,7 @@ class ServiceBusSettings(Frozen):
     sessions: bool | Literal["ordered"] = False
     batch: bool = False
     lock: timedelta | None = None
+    handler_timeout: timedelta | None = None
     resend_for: timedelta | None = None
 
     def __post_init__(self) -> None:
@@ -57,6 +59,10 @@ class ServiceBusSettings(Frozen):
         self._assign(queue=queue, recoverability=recoverability, connection=connection_name(self.connection))
         check_sessions(self.sessions, batch=self.batch)
         self._assign(lock=checked_lock(self.lock, os.environ) if self.batch else None)
+        if self.handler_timeout is not None and not checked_delay(
+            "ServiceBusEndpoint(handler_timeout)", self.handler_timeout, timedelta(hours=1)
+        ):
+            raise ValueError("ServiceBusEndpoint(handler_timeout) is 0; write how long a handler may run, or None")
         if self.resend_for is not None:
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
 
@@ -193,6 +199,15 @@ def checked_lock(lock: object, settings: Mapping[str, str]) -> timedelta:
     if not (checked := checked_delay("ServiceBusEndpoint(lock)", lock, LONGEST_LOCK)):
         raise ValueError("ServiceBusEndpoint(lock) is 0; write the queue's lockDuration, up to 5 minutes")
     return checked
+
+
+def check_timeout_in_order(settings: ServiceBusSettings, *, is_coroutine: bool) -> None:
+    """Raise ValueError for a plain handler of ordered sessions whose time is limited: its message could only be redelivered beside it."""
+    if settings.is_ordered and settings.handler_timeout is not None and not is_coroutine:
+        raise ValueError(
+            'ServiceBusEndpoint(sessions="ordered", handler_timeout=...) cannot stop a plain handler, and its message can only be '
+            "redelivered, beside it; write a coroutine, or time-outs for the calls in the handler"
+        )
 
 
 def check_sessions(value: object, *, batch: bool) -> None:

@@ -109,4 +109,5 @@ def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Cli
         attempts.wrap_handler,
         slot.kept,
         sleep=invocation.spend,
+        call_handler_within=invocation.call_within,
     )

@@ -1,0 +1,118 @@
+"""Limit the time of plain handlers, each in a thread of its own: one that outlives it is left behind, because nothing can stop it."""
+
+from __future__ import annotations
+
+import logging
+from contextvars import copy_context
+from functools import partial
+from threading import Condition, Thread, current_thread
+from typing import TYPE_CHECKING, Any
+
+from recoverable._errors import TimeUp
+from recoverable._flow.deadline import Deadline
+from recoverable._ladder.delivery import delivery_of
+from recoverable._observe.log import log_safely
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recoverable._message import Message
+    from recoverable.hosting import Environment
+
+MOST_LEFT_BEHIND = 4
+"""Threads of a process that may be left behind. With more of them an attempt waits, and `functionTimeout` ends the process."""
+
+log = logging.getLogger("recoverable.settlement")
+
+
+class WorkerDeadline(Deadline):
+    """The time that handlers have on Functions: no alarm stops a plain one, because the worker runs it in a thread."""
+
+    def seconds_left(self) -> float:
+        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        seconds = self.own_seconds
+        if self._seconds_for_handlers is not None:
+            seconds = min(seconds, self._seconds_for_handlers())
+        self.ends = self.now() + seconds
+        return seconds
+
+    def arm(self) -> None:
+        """Do nothing."""
+
+
+class Threads:
+    """The threads of a process in which handlers run whose time is limited."""
+
+    def __init__(self) -> None:
+        self._changed, self._left_behind = Condition(), set[Thread]()
+
+    def call(self, seconds: float, function: Callable[[], Any]) -> Any:
+        """Call a function in a thread of its own, which gets the current context; return its result, or raise what it raised.
+
+        Args:
+            seconds: for how long it may run.
+            function: what is called.
+
+        Raises:
+            TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them, or for the function.
+        """
+        results: list[tuple[Any, BaseException | None]] = []
+        thread = Thread(target=copy_context().run, args=(self._run, function, results), name="recoverable", daemon=True)
+        thread.start()
+        with self._changed:
+            if not self._changed.wait_for(lambda: results, seconds):
+                self._changed.wait_for(lambda: results or len(self._left_behind) < MOST_LEFT_BEHIND)
+            if not results:
+                self._left_behind.add(thread)
+                raise TimeUp
+        result, error = results.pop()
+        if error is not None:
+            raise error
+        return result
+
+    def _run(self, function: Callable[[], Any], results: list[tuple[Any, BaseException | None]]) -> None:
+        try:
+            result = function(), None
+        except BaseException as error:  # noqa: BLE001  # raised by `call`; nobody hears of it once the thread is left behind
+            result = None, error
+        with self._changed:
+            results.append(result)
+            self._left_behind = {each for each in self._left_behind if each is not current_thread()}
+            self._changed.notify_all()
+
+
+THREADS = Threads()
+
+
+def limited(handler: Callable[[Message], Any], seconds: float, environment: Environment) -> Callable[[Message], Any]:
+    """Return a handler that ends after so many seconds with `TimeUp`, whatever the plain one does.
+
+    Args:
+        handler: the user's function.
+        seconds: for how long it may run.
+        environment: calls it in virtual time, if a test brings that.
+    """
+    call = environment.call_handler_within or THREADS.call
+
+    def run(message: Message) -> Any:
+        try:
+            return call(seconds, partial(named, handler, message))
+        except TimeUp:
+            delivery_of(message).leave_behind()
+            text = (
+                "A handler for message '%s' from '%s' has not ended after %g s, and cannot be stopped. Its thread is left behind, and its "
+                "message is retried by a copy. Give what it waits for a time-out of its own."
+            )
+            extra = {"message_ids": [message.id], "queue": message.queue}
+            log_safely(log.error, text, message.id, message.queue, seconds, extra=extra)
+            raise
+
+    return run
+
+
+def named(handler: Callable[[Message], Any], message: Message) -> Any:
+    """Call the handler in this thread; what it logs is of the invocation for the Functions worker too, which looks in the thread."""
+    storage = getattr(message.context, "thread_local_storage", None)
+    if storage is not None:
+        storage.invocation_id = message.context.invocation_id
+    return handler(message)
