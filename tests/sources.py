@@ -36,7 +36,7 @@ GATEWAY_NAMES = {
             "queue_from_arn", "size", "wire_of",
         },
         "_service_bus": {
-            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "LOCK_DURATION", "changed", "duration", "failure_of", "find_setting",
+            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "changed", "connection", "duration", "failure_of", "find_setting",
             "in_milliseconds", "read_host_json", "resolved", "sendable", "values_of",
         },
     },

@@ -71,12 +71,13 @@ class Threads:
         return result
 
     def _run(self, function: Callable[[], Any], results: list[tuple[Any, BaseException | None]]) -> None:
+        result, raised = None, None
         try:
-            result = function(), None
+            result = function()
         except BaseException as error:  # noqa: BLE001  # raised by `call`; nobody hears of it once the thread is left behind
-            result = None, error
+            raised = error
         with self._changed:
-            results.append(result)
+            results.append((result, raised))
             self._left_behind = {each for each in self._left_behind if each is not current_thread()}
             self._changed.notify_all()
 

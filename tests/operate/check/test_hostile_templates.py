@@ -14,7 +14,8 @@ from operate.check.bicep_files import GOOD
 from operate.check.bicep_files import written as written_bicep
 from operate.check.conftest import Check
 from operate.check.templates import good, written
-from recoverable_operate.rules import SQS_RULES, results
+from recoverable_operate.rules import SQS_RULES
+from recoverable_operate.rules import check as check_all
 from recoverable_operate.templates import TemplateError, describe_template, parse_document, read_template
 
 ROOT = Path(__file__).parents[3]
@@ -73,15 +74,15 @@ def test_any_value_in_any_place_of_the_example_shop_is_read_or_refused(strange: 
 def assert_read_or_refused(template: Any) -> None:
     """Read a template and apply the rules to it, as the command does."""
     with suppress(TemplateError):
-        for each in describe_template(read_template(template, {}, lenient=True)):
-            list(results(SQS_RULES, each))
+        for each in describe_template(read_template(template, {}, lenient=True)).functions:
+            list(check_all(SQS_RULES, each))
 
 
 @pytest.mark.parametrize(
     ("resources", "text"),
     [
         ({"Q": "x"}, "The resource Q is 'x'; write a mapping with a Type, such as AWS::SQS::Queue."),
-        ({}, "no function of it reads an SQS queue, so there is nothing to check"),
+        ({"Q": {"Type": 5}}, "The resource Q is {'Type': 5}; write a mapping with a Type, such as AWS::SQS::Queue."),
     ],
 )
 def test_what_is_no_template_is_said_in_one_line(check: Check, tmp_path: Path, resources: Any, text: str) -> None:
