@@ -119,7 +119,7 @@ def test_the_log_names_the_message_and_what_to_do(hanging: Hanging, caplog: pyte
     [line] = [each for each in caplog.records if each.levelno == logging.ERROR]
     assert line.getMessage() == (
         "A handler for message 'm-1' from 'orders' has not ended after 0.01 s, and cannot be stopped. Its thread is left behind, and "
-        "its message is retried by a copy. Give what it waits for a time-out of its own."
+        "its message is retried by a copy. Give the calls in the handler time-outs of their own."
     )
 
 

@@ -67,7 +67,7 @@ class ServiceBusEndpoint(Generic[R]):
         clock: returns the time; without a zone, that of the machine.
         resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
             given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`.
-        warm: True to make the Service Bus client when the endpoint is made, for handlers that send: else the first `Message.send` of a
+        warm: True to make the Service Bus client when the endpoint is made, where handlers send: else the first `Message.send` of a
             process waits for it.
 
     Raises:

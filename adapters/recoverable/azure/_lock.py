@@ -9,8 +9,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._flow.settle import hand_back
-
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable.azure._processor import Processing
@@ -48,6 +46,10 @@ def hand_back_apart(work: Processing, lock: timedelta) -> None:
     """
     most = max(MOST_IN_COMPANY, 3 * (work.settings.recoverability.immediate.max_retries + 1))
     again = [each for each in work.deliveries if was_delivered_before(each, most)]
+    if not again:
+        return
+    from recoverable._flow.settle import hand_back  # noqa: PLC0415  # most batches have none
+
     for place, delivery in enumerate(again):
         delay = min(place * (1 + delivery.prior_attempts) * lock, LONGEST_SPREAD)
         settlement = hand_back(delivery, work.invocation, delay, reason="it was delivered before with others")

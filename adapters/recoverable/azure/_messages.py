@@ -130,7 +130,7 @@ def delivered(count: object) -> int:
 
 
 def aware(moment: datetime | None) -> datetime | None:
-    """Return the moment in UTC, which is what the host means where it leaves the zone out."""
+    """Return the moment in UTC; the host means UTC where it leaves the zone out."""
     if moment is None or moment.tzinfo is None:
         return moment and moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC)
@@ -235,7 +235,7 @@ def checked_binary(messages: object, *, batch: bool) -> list[Any]:
     """Return the messages of a trigger that users wrote, as `as_list` does.
 
     Raises:
-        TypeError: as `as_list`; or the trigger delivers text, for a JSON body then overwrites metadata.
+        TypeError: as `as_list`; or the trigger delivers text, and a JSON body then overwrites metadata.
     """
     natives = as_list(messages, batch=batch)
     if len(natives) == 1 and is_text(natives[0]):  # many at once are no JSON object, and overwrite nothing

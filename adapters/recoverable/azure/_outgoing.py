@@ -127,7 +127,7 @@ def send_outgoing(work: Processing) -> None:
 
 
 def copy_at(entry: Entry, now: datetime) -> Copy:
-    """Return what is sent at this time: a delay begins when the message is sent."""
+    """Return the copy as it is sent at this time: a delay begins when the message is sent."""
     if entry.delay <= NO_DELAY:
         return entry.copy
     due = {"scheduled_enqueue_time_utc": in_milliseconds(now + entry.delay)}
@@ -143,7 +143,7 @@ def send_rest(unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> 
     """Send one delivery's messages by themselves, again after growing pauses; return one that was not sent, or None.
 
     Args:
-        unsent: what was not sent together with the messages of others, of which one may be the reason.
+        unsent: the messages that were not sent together with those of others, one of which may be the reason.
         work: what the invocation works with.
         rest: the pauses that are left to the invocation.
     """

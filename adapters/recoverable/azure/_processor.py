@@ -253,7 +253,7 @@ def process_messages(work: Processing) -> Steps:
 
 
 def send_collected(work: Processing) -> Steps:
-    """Send what handlers have sent so far; what comes of it settles their messages."""
+    """Send the messages that handlers have sent so far, and settle the handlers' own messages by the answers."""
     if work.invocation.outgoing:
         from recoverable.azure._outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
 

@@ -1,4 +1,4 @@
-"""Define the settings of an endpoint as one value that checks itself, and what they say of its platform."""
+"""Define the settings of an endpoint as one value that checks itself, and derive the description of its platform."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ ADVICE: Mapping[Kind, str] = {
 
 
 class CopyNotSent(Exception):
-    """Raised when a copy could not be sent: the host then abandons the original, which is delivered again."""
+    """Raised when a copy could not be sent: the host then abandons the original and delivers it again."""
 
     __module__ = "recoverable.azure"  # the name under which users import it
 
@@ -166,7 +166,7 @@ def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, 
 
 
 def in_sending_order(letters: Sequence[Letter]) -> list[Letter]:
-    """Return the letters with the largest first: Service Bus is more likely to refuse these, and what is sent before is sent again."""
+    """Return the letters with the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again."""
     return sorted(letters, key=lambda letter: -len(letter.delivery.message.body))
 
 

@@ -1,4 +1,4 @@
-"""Limit the time of plain handlers, each in a thread of its own: one that outlives it is left behind, because nothing can stop it."""
+"""Limit the time of plain handlers: each runs in a thread of its own, and is left behind in it when it takes longer, because nothing can stop it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import Deadline
 from recoverable._ladder.delivery import delivery_of
-from recoverable._observe.log import log_safely
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,7 @@ class Threads:
 
         Args:
             seconds: for how long it may run.
-            function: what is called.
+            function: the function.
 
         Raises:
             TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them, or for the function.
@@ -100,15 +99,22 @@ def limited(handler: Callable[[Message], Any], seconds: float, environment: Envi
             return call(seconds, partial(named, handler, message))
         except TimeUp:
             delivery_of(message).leave_behind()
-            text = (
-                "A handler for message '%s' from '%s' has not ended after %g s, and cannot be stopped. Its thread is left behind, and its "
-                "message is retried by a copy. Give what it waits for a time-out of its own."
-            )
-            extra = {"message_ids": [message.id], "queue": message.queue}
-            log_safely(log.error, text, message.id, message.queue, seconds, extra=extra)
+            log_left_behind(message, seconds)
             raise
 
     return run
+
+
+def log_left_behind(message: Message, seconds: float) -> None:
+    """Log that a handler goes on in its thread."""
+    from recoverable._observe.log import log_safely  # noqa: PLC0415  # the failure side
+
+    text = (
+        "A handler for message '%s' from '%s' has not ended after %g s, and cannot be stopped. Its thread is left behind, and its "
+        "message is retried by a copy. Give the calls in the handler time-outs of their own."
+    )
+    extra = {"message_ids": [message.id], "queue": message.queue}
+    log_safely(log.error, text, message.id, message.queue, seconds, extra=extra)
 
 
 def named(handler: Callable[[Message], Any], message: Message) -> Any:
