@@ -7,15 +7,14 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.settle import settle_failure, settle_on_end
-from recoverable._flow.unsent import settle_unsent
+from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.batches import MAX_ENTRIES, PUBLISH, SEND, first_batch
 from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
-from recoverable.aws._outgoing import Letter, SqsSender, most_bytes
+from recoverable.aws._outgoing import Letter, SqsSender, batch_bytes
 from recoverable.aws._reserve import CALLS, USUAL_CALL
 from recoverable.aws._time_budget import call_timeout
 
@@ -167,12 +166,12 @@ def next_batch(waiting: list[Item]) -> list[Item]:
             one_of_each.append(item)
         if group is not None:
             groups.add(group)
-    return first_batch(one_of_each, most_bytes(waiting[0].to))
+    return first_batch(one_of_each, batch_bytes(waiting[0].to))
 
 
 def store(letter: Letter, batch: Batch) -> Failure | NotTried | None:
     """Store a letter until it is due; return why that failed, or None."""
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
 
     timeouts = batch.timeouts
     if timeouts is None or letter.stored is None or not leaves_time_to_settle(batch.time):
@@ -231,4 +230,4 @@ def tenths_of_a_call(letter: Letter) -> int:
     """Return how much of a call a letter takes; one of a message group, or one that is stored, takes a call of its own."""
     if letter.group is not None or letter.stored is not None:
         return MAX_ENTRIES
-    return max(1, ceil(letter.weight * MAX_ENTRIES / most_bytes(letter.to)))
+    return max(1, ceil(letter.weight * MAX_ENTRIES / batch_bytes(letter.to)))

@@ -72,9 +72,10 @@ class ServiceBusEndpoint(Generic[R]):
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; with
-            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out; with `batch=True` no lock;
-            with `handler_timeout` a plain handler of ordered sessions, whose message could only be redelivered beside itself.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that
+            is the queue itself; with `sessions="ordered"` a batch, a delay that an invocation cannot wait out, or
+            `handler_timeout` with a plain handler, whose message could only be redelivered beside it; with `batch=True`
+            no lock.
     """
 
     @overload

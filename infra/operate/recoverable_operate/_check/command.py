@@ -23,7 +23,7 @@ from recoverable_operate._check.accepted import read_baseline, without_accepted
 from recoverable_operate._check.formats import FORMATS
 from recoverable_operate._check.looks import Look, look_at_file, look_at_function, look_at_queue
 from recoverable_operate._check.report import Report
-from recoverable_operate._commands.arguments import add_access
+from recoverable_operate._commands.arguments import add_access, name_or_address
 from recoverable_operate._commands.terminal import Terminal
 from recoverable_operate.errors import OperateError
 from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES
@@ -44,7 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a deployed Lambda function, by name or ARN, with :ALIAS if there is one; with FILE, the only one of its functions to check",
     )
     what.add_argument(
-        "--queue", metavar="QUEUE", help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE"
+        "--queue",
+        type=name_or_address,
+        metavar="QUEUE",
+        help="a deployed queue; SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/QUEUE",
     )
     add_assumptions(parser)
     add_access(parser, "how what is deployed is reached", "AWS")
