@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -179,3 +180,13 @@ def test_one_alone_runs_again() -> None:
     ended(endpoint(handler, client=client, batch=True), trigger_messages({"DeliveryCount": 2}))
 
     assert len(handler.handled) == 1
+
+
+def test_a_clock_that_is_set_meanwhile_ends_no_lock() -> None:
+    client, jumps = RecordingClient(), count()
+
+    assert (
+        ended(endpoint(client=client, batch=True, clock=lambda: NOW + next(jumps) * 2 * LOCK), trigger_messages({}, {}))
+        is None
+    )
+    assert len(client.sent) == 2

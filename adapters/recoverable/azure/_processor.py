@@ -208,12 +208,8 @@ def countdown(environment: Environment, time: timedelta | None) -> Callable[[], 
     """Return a function that returns the seconds that are left of a time that begins now; without one it is endless."""
     if time is None:
         return FOREVER.__float__
-    ends = environment.clock() + time
-
-    def seconds_left() -> float:
-        return (ends - environment.clock()).total_seconds()
-
-    return seconds_left
+    ends, seconds = environment.seconds() + time.total_seconds(), environment.seconds
+    return lambda: ends - seconds()
 
 
 def broker_for(environment: Environment, settings: ServiceBusSettings) -> Broker:

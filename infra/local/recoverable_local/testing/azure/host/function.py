@@ -110,4 +110,5 @@ def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Cli
         slot.kept,
         sleep=invocation.spend,
         call_handler_within=invocation.call_within,
+        seconds=world.seconds,
     )
