@@ -122,7 +122,7 @@ def duration(text: object) -> timedelta:
     """
     found = ISO.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise ValueError(f"{text!r} is no duration such as PT1M")
+        raise ValueError(f"{text!r} is no duration such as PT1M, as a lockDuration is")
     days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
     return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 

@@ -110,28 +110,18 @@ class ServiceBusEndpoint(Generic[R]):
         warm: bool = False,
     ) -> None:
         settings = ServiceBusSettings(
-            recoverability,
-            queue=queue,
-            connection=connection,
-            sessions=sessions,
-            batch=batch,
-            lock=lock,
-            handler_timeout=handler_timeout,
-            resend_for=resend_for,
-        )
+            recoverability, queue=queue, connection=connection, sessions=sessions, batch=batch, lock=lock,
+            handler_timeout=handler_timeout, resend_for=resend_for,
+        )  # fmt: skip
         is_coroutine = is_coroutine_handler(handler)
         check_timeout_in_order(settings, is_coroutine=is_coroutine)
         self.queue, self.recoverability, self._settings = settings.queue, settings.recoverability, settings
+        for_handlers, for_sends = settings.times_of_batch()
         self._processor = Processor(
-            handler=handler,
-            is_coroutine=is_coroutine,
-            settings=settings,
-            platform=settings.platform(),
-            patience=settings.patience,
-            time_for_retries=settings.time_for_retries(),
-            time_for_sends=settings.time_for_sends(),
-            environment=Environment(client, utc_clock(clock), nullcontext),
-        )
+            handler=handler, is_coroutine=is_coroutine, settings=settings, platform=settings.platform(),
+            patience=settings.patience, time_for_retries=settings.time_for_retries(), time_for_handlers=for_handlers,
+            time_for_sends=for_sends, environment=Environment(client, utc_clock(clock), nullcontext),
+        )  # fmt: skip
         if warm:
             self._processor.warm_up()
         self.__name__ = self.__qualname__ = name or name_of(handler)
@@ -164,14 +154,10 @@ class ServiceBusEndpoint(Generic[R]):
 
         warn_of_missing_connection(self._settings.connection, os.environ)
         return blueprint(
-            self._function(),
-            self.__name__,
-            connection=self._settings.connection,
-            queue_name=self.queue,
-            cardinality="many" if self._settings.batch else "one",
-            is_sessions_enabled=bool(self._settings.sessions),
+            self._function(), self.__name__, connection=self._settings.connection, queue_name=self.queue,
+            cardinality="many" if self._settings.batch else "one", is_sessions_enabled=bool(self._settings.sessions),
             auto_complete_messages=True,
-        )
+        )  # fmt: skip
 
     @property
     def _function_builders(self) -> NoReturn:

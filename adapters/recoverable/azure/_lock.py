@@ -1,8 +1,4 @@
-"""Keep a batch within the locks of its messages: the host renews none of them, and says neither how long they last nor when they began.
-
-A batch that outlives its locks is delivered again, beside itself. If it sent its copies all the same, each delivery would make copies of
-its own, and each copy again: so it sends nothing any more.
-"""
+"""Hand back apart the messages of a batch that was delivered before: it outlived its locks, which the host does not renew, or its process ended."""
 
 from __future__ import annotations
 
@@ -13,25 +9,12 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable.azure._processor import Processing
 
-MARGIN = timedelta(seconds=5)
-"""Time of a lock that may be over when the invocation begins, or that completing takes; of a short lock a tenth."""
-
 LONGEST_SPREAD = timedelta(minutes=15)
 """The most by which the messages of a batch that was delivered before are handed back apart."""
 
 
 MOST_IN_COMPANY = 10
 """Deliveries without a recorded outcome in a batch with others, after which a message counts as failed even so."""
-
-
-def time_for_sends(lock: timedelta) -> timedelta:
-    """Return for how long a batch may send from its beginning: until shortly before its locks end."""
-    return lock - min(MARGIN, lock / 10)
-
-
-def time_for_handlers(lock: timedelta, patience: timedelta) -> timedelta:
-    """Return for how long handlers may start: so that copies can still leave, with their repetitions; at least half of the lock."""
-    return max(time_for_sends(lock) - patience, lock / 2)
 
 
 def hand_back_apart(work: Processing, lock: timedelta) -> None:

@@ -39,10 +39,33 @@ if TYPE_CHECKING:
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
 
+ADVICE = (
+    "It sends nothing more, and all of it is delivered again. Lower maxMessageBatchSize, or raise the queue's lockDuration and "
+    "ServiceBusEndpoint(lock=...)"
+)
+
+
 class Abandoned(Exception):
     """Raised to have the host abandon its messages where no exception of a handler says why, and for one that is a BaseException."""
 
     __module__ = "recoverable.azure"  # the name under which users import it
+
+
+class WorkerDeadline(Deadline):
+    """The time that handlers have on Functions: no alarm stops a plain one, because the worker runs it in a thread.
+
+    A batch that outlives its locks is delivered again, beside itself. If it sent its copies all the same, each delivery would make copies of
+    its own, and each copy again. So its handlers start in time, and it sends nothing once the locks are over.
+    """
+
+    def seconds_left(self) -> float:
+        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        seconds = min(self._seconds_for_handlers(), self.own_seconds)  # type: ignore[misc]  # it is always given
+        self.ends = self.now() + seconds
+        return seconds
+
+    def arm(self) -> None:
+        """Do nothing."""
 
 
 class Processor(Frozen):
@@ -55,7 +78,8 @@ class Processor(Frozen):
         platform: what it counts and can do.
         patience: for how long sends are repeated that Service Bus did not take.
         time_for_retries: for how long retries in process may start; None without them.
-        time_for_sends: for how long copies may be sent; None where the host renews the locks.
+        time_for_handlers: for how long handlers may start; None where the host renews the locks.
+        time_for_sends: for how long copies may be sent; None as before.
         environment: client and clock of an invocation that no test makes.
     """
 
@@ -65,6 +89,7 @@ class Processor(Frozen):
     platform: Platform
     patience: timedelta
     time_for_retries: timedelta | None
+    time_for_handlers: timedelta | None
     time_for_sends: timedelta | None
     environment: Environment
 
@@ -114,32 +139,23 @@ class Processor(Frozen):
         outgoing_sender(self.environment, self.settings)
 
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
+        own = self.settings.handler_timeout
+        seconds = FOREVER if own is None else own.total_seconds()
+        deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
         return Invocation(
-            self.settings.recoverability, self.platform, environment.clock, self._deadline(environment), context=context,
+            self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
             holds_interruptions=False,
         )  # fmt: skip
 
-    def _deadline(self, environment: Environment) -> Deadline:
-        lock, own = self.settings.lock, self.settings.handler_timeout
-        if lock is None and own is None:
-            return Deadline()
-        from recoverable.azure._lock import time_for_handlers  # noqa: PLC0415  # for those who limit the time
-        from recoverable.azure._threads import WorkerDeadline  # noqa: PLC0415  # as above
-
-        time = None if lock is None else time_for_handlers(lock, self.patience)
-        return WorkerDeadline(countdown(environment, time), FOREVER if own is None else own.total_seconds())
-
     def _handler(self, environment: Environment) -> Callable[[Message], Any]:
-        handler, own = self.handler, self.settings.handler_timeout
-        if environment.wrap_handler is not None:
-            handler = environment.wrap_handler(handler)
-        if own is None or self.is_coroutine:
+        handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
+        if self.settings.handler_timeout is None or self.is_coroutine:
             return handler
         from recoverable.azure._threads import limited  # noqa: PLC0415  # for those who limit the time
 
-        return limited(handler, own.total_seconds(), environment)
+        return limited(handler, self.settings.handler_timeout.total_seconds(), environment)
 
     def _observer(self, environment: Environment) -> Observer | None:
         callbacks = self.settings.recoverability.observe
@@ -197,9 +213,7 @@ class Processing(NamedTuple):
         """
         if self.seconds_for_sends() <= 0:
             raise Abandoned(
-                f"a batch of {len(self.deliveries)} messages from '{self.settings.queue}' took longer than its locks of "
-                f"{self.settings.lock} allow. It sends nothing more, and all of it is delivered again. Lower maxMessageBatchSize, or raise "
-                "the queue's lockDuration and ServiceBusEndpoint(lock=...)"
+                f"a batch from '{self.settings.queue}' took longer than its locks of {self.settings.lock} allow. {ADVICE}"
             )
         return self.broker().send(copies, self.environment, alone=alone)
 

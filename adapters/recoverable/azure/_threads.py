@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
-from threading import Condition, Thread, current_thread
+from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any
 
 from recoverable._errors import TimeUp
-from recoverable._flow.deadline import Deadline
 from recoverable._ladder.delivery import delivery_of
 
 if TYPE_CHECKING:
@@ -24,64 +24,39 @@ MOST_LEFT_BEHIND = 4
 log = logging.getLogger("recoverable.settlement")
 
 
-class WorkerDeadline(Deadline):
-    """The time that handlers have on Functions: no alarm stops a plain one, because the worker runs it in a thread."""
-
-    def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
-        seconds = self.own_seconds
-        if self._seconds_for_handlers is not None:
-            seconds = min(seconds, self._seconds_for_handlers())
-        self.ends = self.now() + seconds
-        return seconds
-
-    def arm(self) -> None:
-        """Do nothing."""
+CHANGED, LEFT_BEHIND = Condition(), set[Future[Any]]()
 
 
-class Threads:
-    """The threads of a process in which handlers run whose time is limited."""
+def call_within(seconds: float, function: Callable[[], Any]) -> Any:
+    """Call a function in a thread of its own, which gets the current context; return its result, or raise what it raised.
 
-    def __init__(self) -> None:
-        self._changed, self._left_behind = Condition(), set[Thread]()
+    Args:
+        seconds: for how long it may run.
+        function: the function.
 
-    def call(self, seconds: float, function: Callable[[], Any]) -> Any:
-        """Call a function in a thread of its own, which gets the current context; return its result, or raise what it raised.
-
-        Args:
-            seconds: for how long it may run.
-            function: the function.
-
-        Raises:
-            TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them, or for the function.
-        """
-        results: list[tuple[Any, BaseException | None]] = []
-        thread = Thread(target=copy_context().run, args=(self._run, function, results), name="recoverable", daemon=True)
-        thread.start()
-        with self._changed:
-            if not self._changed.wait_for(lambda: results, seconds):
-                self._changed.wait_for(lambda: results or len(self._left_behind) < MOST_LEFT_BEHIND)
-            if not results:
-                self._left_behind.add(thread)
-                raise TimeUp
-        result, error = results.pop()
-        if error is not None:
-            raise error
-        return result
-
-    def _run(self, function: Callable[[], Any], results: list[tuple[Any, BaseException | None]]) -> None:
-        result, raised = None, None
-        try:
-            result = function()
-        except BaseException as error:  # noqa: BLE001  # raised by `call`; nobody hears of it once the thread is left behind
-            raised = error
-        with self._changed:
-            results.append((result, raised))
-            self._left_behind = {each for each in self._left_behind if each is not current_thread()}
-            self._changed.notify_all()
+    Raises:
+        TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them, or for the function.
+    """
+    future = Future[Any]()
+    Thread(target=copy_context().run, args=(run, function, future), daemon=True).start()
+    with CHANGED:
+        if not CHANGED.wait_for(future.done, seconds):
+            CHANGED.wait_for(lambda: future.done() or len(LEFT_BEHIND) < MOST_LEFT_BEHIND)
+        if not future.done():
+            LEFT_BEHIND.add(future)
+            raise TimeUp
+    return future.result()
 
 
-THREADS = Threads()
+def run(function: Callable[[], Any], future: Future[Any]) -> None:
+    """Call the function, and keep its result or what it raised."""
+    try:
+        future.set_result(function())
+    except BaseException as error:  # noqa: BLE001  # raised by `call_within`; nobody hears of it once the thread is left behind
+        future.set_exception(error)
+    with CHANGED:
+        LEFT_BEHIND.discard(future)
+        CHANGED.notify_all()
 
 
 def limited(handler: Callable[[Message], Any], seconds: float, environment: Environment) -> Callable[[Message], Any]:
@@ -92,9 +67,9 @@ def limited(handler: Callable[[Message], Any], seconds: float, environment: Envi
         seconds: for how long it may run.
         environment: calls it in virtual time, if a test brings that.
     """
-    call = environment.call_handler_within or THREADS.call
+    call = environment.call_handler_within or call_within
 
-    def run(message: Message) -> Any:
+    def handle(message: Message) -> Any:
         try:
             return call(seconds, partial(named, handler, message))
         except TimeUp:
@@ -102,7 +77,7 @@ def limited(handler: Callable[[Message], Any], seconds: float, environment: Envi
             log_left_behind(message, seconds)
             raise
 
-    return run
+    return handle
 
 
 def log_left_behind(message: Message, seconds: float) -> None:
