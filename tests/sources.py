@@ -43,7 +43,7 @@ GATEWAY_NAMES = {
         },
     },
     "recoverable_local": {
-        "_sqs": {"wire_of"},
+        "_sqs": {"RenewingClient", "wire_of"},
         "_service_bus": {
             "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "LOCK_DURATION", "PREFIXES",
             "connection", "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
