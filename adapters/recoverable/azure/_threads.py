@@ -24,39 +24,44 @@ MOST_LEFT_BEHIND = 4
 log = logging.getLogger("recoverable.settlement")
 
 
-CHANGED, LEFT_BEHIND = Condition(), set[Future[Any]]()
+class Threads:
+    """The threads of a process in which handlers run whose time is limited."""
+
+    def __init__(self) -> None:
+        self._changed, self._left_behind = Condition(), set[Future[Any]]()
+
+    def call(self, seconds: float, function: Callable[[], Any]) -> Any:
+        """Call a function in a thread of its own, which gets the current context; return its result, or raise what it raised.
+
+        Args:
+            seconds: for how long it may run.
+            function: the function.
+
+        Raises:
+            TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them,
+                or for the function.
+        """
+        future = Future[Any]()
+        Thread(target=copy_context().run, args=(self._run, function, future), daemon=True).start()
+        with self._changed:
+            if not self._changed.wait_for(future.done, seconds):
+                self._changed.wait_for(lambda: future.done() or len(self._left_behind) < MOST_LEFT_BEHIND)
+            if not future.done():
+                self._left_behind.add(future)
+                raise TimeUp
+        return future.result()
+
+    def _run(self, function: Callable[[], Any], future: Future[Any]) -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:  # noqa: BLE001  # raised by `call`; nobody hears of it once the thread is left behind
+            future.set_exception(error)
+        with self._changed:
+            self._left_behind.discard(future)
+            self._changed.notify_all()
 
 
-def call_within(seconds: float, function: Callable[[], Any]) -> Any:
-    """Call a function in a thread of its own, which gets the current context; return its result, or raise what it raised.
-
-    Args:
-        seconds: for how long it may run.
-        function: the function.
-
-    Raises:
-        TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them, or for the function.
-    """
-    future = Future[Any]()
-    Thread(target=copy_context().run, args=(run, function, future), daemon=True).start()
-    with CHANGED:
-        if not CHANGED.wait_for(future.done, seconds):
-            CHANGED.wait_for(lambda: future.done() or len(LEFT_BEHIND) < MOST_LEFT_BEHIND)
-        if not future.done():
-            LEFT_BEHIND.add(future)
-            raise TimeUp
-    return future.result()
-
-
-def run(function: Callable[[], Any], future: Future[Any]) -> None:
-    """Call the function, and keep its result or what it raised."""
-    try:
-        future.set_result(function())
-    except BaseException as error:  # noqa: BLE001  # raised by `call_within`; nobody hears of it once the thread is left behind
-        future.set_exception(error)
-    with CHANGED:
-        LEFT_BEHIND.discard(future)
-        CHANGED.notify_all()
+THREADS = Threads()
 
 
 def limited(handler: Callable[[Message], Any], seconds: float, environment: Environment) -> Callable[[Message], Any]:
@@ -67,7 +72,7 @@ def limited(handler: Callable[[Message], Any], seconds: float, environment: Envi
         seconds: for how long it may run.
         environment: calls it in virtual time, if a test brings that.
     """
-    call = environment.call_handler_within or call_within
+    call = environment.call_handler_within or THREADS.call
 
     def handle(message: Message) -> Any:
         try:
