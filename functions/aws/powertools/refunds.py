@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.utilities.batch import process_partial_response
 
 from recoverable import Failed, Recoverability
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from recoverable import Message
 
 log = Logger(service="refunds")
-copy_config_to_registered_loggers(source_logger=log, include={"recoverable"})  # its lines are JSON of the same form
 
 
 class NothingToRefund(Exception):
