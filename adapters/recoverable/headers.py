@@ -21,7 +21,7 @@ __all__ = [
     "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
     "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
-    "REFUSED_SENDS", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "STOPPED", "TIME_SENT", "TRACE_PARENT",
+    "REFUSED_SENDS", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED", "TIME_SENT", "TRACE_PARENT",
     "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
 ]  # fmt: skip
 
@@ -49,6 +49,9 @@ STOPPED = "Recoverable.Stopped"
 UNREPORTED = "Recoverable.Unreported"
 REFUSED_SENDS = "Recoverable.RefusedSends"
 REPORTED = "Recoverable.Reported"
+
+SENT_NATIVE = "Recoverable.Native"
+"""The mark of a message that has no wrapper of NServiceBus's, but for .NET's sake, and whose text is its body."""
 
 FAILED_QUEUE_ADDRESS = "Recoverable.FailedQueue"
 REQUEST_ID = "Recoverable.RequestId"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from datetime import UTC, datetime
 from typing import Any
 
@@ -101,8 +102,13 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
         "Recoverable.Attempts": "4",
         "Recoverable.FirstFailedAt": "2026-03-04 05:06:07:000089 Z",
     }
-    assert copy.headers == {**ours, **FAULTS}
+    headers = dict(copy.headers)
+    folded = json.loads(headers.pop("Recoverable.Attributes"))
+    assert headers == {**ours, **FAULTS, "Recoverable.Native": "1"}
     assert (copy.body, copy.attributes) == ("an order: ä€😀", ATTRIBUTES)
+    assert {name: as_sent(value) for name, value in folded.items()} == {
+        name: value for name, value in ATTRIBUTES.items() if name != "tenant"
+    }
 
 
 def test_a_delayed_retry_carries_its_round_and_no_fault(orders: Queue, error: Queue) -> None:
@@ -147,6 +153,8 @@ def test_ten_attributes_of_the_sender_live_through_delayed_retries_into_the_erro
 
 
 def as_sent(folded: dict[str, Any]) -> dict[str, Any]:
+    if "binaryValue" in folded:
+        return {"DataType": folded["dataType"], "BinaryValue": b64decode(folded["binaryValue"])}
     return {"DataType": folded["dataType"], "StringValue": folded["stringValue"]}
 
 

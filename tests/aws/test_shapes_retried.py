@@ -75,7 +75,7 @@ def test_an_unwrapped_message_stays_unwrapped(orders: Queue, error: Queue) -> No
 
     handler, copy = run_to_the_end(orders, error, attributes=attribute(json.dumps(sent)))
 
-    assert (copy.body, without_faults(copy.headers)) == ("hello", failed(orders, **sent))
+    assert (copy.body, without_faults(copy.headers)) == ("hello", failed(orders, **sent, **{"Recoverable.Native": "1"}))
     assert handler.read == [("7", "hello", 0), ("7", "hello", 1)]
 
 

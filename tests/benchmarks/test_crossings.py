@@ -12,7 +12,7 @@ MOST = {
     "SQS, a good record": (9, 17),
     "SQS, an immediate retry": (19, 39),
     "SQS, a delayed retry": (24, 64),
-    "SQS, a move to the error queue": (26, 69),
+    "SQS, a move to the error queue": (26, 70),
     "Service Bus, a good record": (8, 15),
     "Service Bus, an immediate retry": (14, 26),
     "Service Bus, a delayed retry": (22, 53),

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._frozen import Frozen
 from recoverable.headers import (
     CONTROL_MESSAGE,
     ENCLOSED_MESSAGE_TYPES,
+    FAILED_QUEUE_ADDRESS,
     MESSAGE_ID,
+    SENT_NATIVE,
     in_whole_characters,
     sendable,
     texts,
@@ -38,6 +40,9 @@ HEADERS = "NServiceBus.AmazonSQS.Headers"
 FOLDED = "Recoverable.Attributes"
 UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
 S3_BODY_KEY = "S3BodyKey"
+SERVICE_CONTROL = "ServiceControl."
+"""With this begin the headers of a message that ServiceControl sent back."""
+
 POINTER_SIZES = ("ExtendedPayloadSize", "SQSLargePayloadSize")
 """Attributes by which AWS's SQS extended client marks a body that is a pointer into S3, now and in its first versions;
 they hold its size."""
@@ -50,6 +55,12 @@ POINTER_CLASSES = (
 (amazon-sqs-java-extended-client-lib)."""
 
 EMPTY_BODY = "empty message"  # NServiceBus.AmazonSQS writes this for no body, which SQS does not take
+
+BASE64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
+"""Texts without blanks that .NET's `Convert.TryFromBase64String` takes, and with which NServiceBus.AmazonSQS decodes each body."""
+
+BLANKS = str.maketrans("", "", " \t\r\n")
+"""The characters that it skips."""
 
 ATTRIBUTE_NAME = r"(?i:(?!(?:aws|amazon)\.)(?!\.)(?!.*\.\.)(?!.*\.\Z)[A-Za-z0-9_.-]{1,256})"
 """Names that are not reserved (Amazon SQS message attributes)."""
@@ -67,15 +78,21 @@ TEXT = r"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+"
 class Wire:
     """A record taken apart.
 
-    It has this package's headers, the user's attributes, the body, and the wrapper if there is one.
+    It has the record as its sender wrote it, this package's headers, the user's attributes, the body, and the wrapper if
+    there is one.
     """
 
-    __slots__ = ("attributes", "body", "headers", "wrapper")
+    __slots__ = ("attributes", "body", "headers", "record", "wrapper")
 
     def __init__(
-        self, body: Body, headers: dict[str, str], attributes: Attributes, wrapper: dict[str, Any] | None = None
+        self,
+        record: Record,
+        body: Body,
+        headers: dict[str, str],
+        attributes: Attributes,
+        wrapper: dict[str, Any] | None = None,
     ) -> None:
-        self.body, self.headers, self.attributes, self.wrapper = body, headers, attributes, wrapper
+        self.record, self.body, self.headers, self.attributes, self.wrapper = record, body, headers, attributes, wrapper
 
     def promoted(self) -> Mapping[str, str]:
         """Return the headers for the handler.
@@ -89,15 +106,15 @@ class Wire:
         }
         return promoted | self.headers
 
-    def with_overflow(self, record: Record) -> Record:
+    def with_overflow(self) -> Record:
         """Return the record with the attributes that were folded into a header.
 
         So a handler finds in each round what the sender wrote.
         """
-        present = record.get("messageAttributes") or {}
+        present = self.record.get("messageAttributes") or {}
         if self.attributes.keys() <= present.keys():
-            return record
-        return {**record, "messageAttributes": present | self.attributes}
+            return self.record
+        return {**self.record, "messageAttributes": present | self.attributes}
 
 
 def wire_of(record: Record) -> Wire:
@@ -108,14 +125,41 @@ def wire_of(record: Record) -> Wire:
     ours = attributes.pop(HEADERS, None)
     if ours is not None:
         headers = headers_from(ours.get("stringValue") or ours.get("binaryValue") or "")
-        attributes |= unfolded(headers)
-        stored = stored_key(record["body"], attributes, None)
-        return Wire(refuse_stored_body if stored else record["body"], headers, attributes)
+        attributes, body = restored(attributes, headers), record["body"]
+        is_text = headers.pop(SENT_NATIVE, None) or body != EMPTY_BODY
+        stored = stored_key(body, attributes, None)
+        return Wire(record, refuse_stored_body if stored else body if is_text else b"", headers, attributes)
     if (wrapper := wrapper_in(record["body"])) is not None:
+        if SENT_NATIVE in wrapper["Headers"] and (native := as_sent(record, wrapper)) is not None:
+            return wire_of(native)
         headers = wrapper["Headers"]
-        attributes |= unfolded(headers)
-        return Wire(unwrapped(wrapper), headers, attributes, wrapper)
-    return Wire(record["body"], {}, attributes)
+        return Wire(record, unwrapped(wrapper), headers, restored(attributes, headers), wrapper)
+    return Wire(record, record["body"], {}, attributes)
+
+
+def as_sent(record: Record, wrapper: dict[str, Any]) -> Record | None:
+    """Return the record of a native message that was put into the wrapper for .NET, without it; None if it holds no text."""
+    body = unwrapped(wrapper)
+    try:
+        text = body.decode() if isinstance(body, bytes) else ""
+    except UnicodeDecodeError:
+        return None
+    ours = {"stringValue": json.dumps(wrapper["Headers"]), "dataType": "String"}
+    attributes = {**(record.get("messageAttributes") or {}), HEADERS: ours}
+    return {**record, "body": text, "messageAttributes": attributes} if text else None
+
+
+def restored(attributes: Attributes, headers: dict[str, str]) -> Attributes:
+    """Return the attributes with those that a header has; what is there wins.
+
+    ServiceControl makes a text header of an attribute. That one is taken out, unless its text was edited there.
+    """
+    lost = {name: value for name, value in unfolded(headers).items() if name not in attributes}
+    if any(name.startswith(SERVICE_CONTROL) for name in headers):
+        lost = {name: value for name, value in lost.items() if headers.get(name) in (None, value.get("stringValue"))}
+        for name in lost:
+            headers.pop(name, None)
+    return attributes | lost
 
 
 def headers_from(text: str) -> dict[str, str]:
@@ -266,20 +310,63 @@ def changed(wire: Wire, changes: Mapping[str, str | None]) -> Wire:
     """
     headers = {name: text for name, text in {**wire.headers, **changes}.items() if text is not None}
     attributes = {name: value for name, value in wire.attributes.items() if name not in changes}
-    return Wire(wire.body, headers, attributes, wire.wrapper)
+    return Wire(wire.record, wire.body, headers, attributes, wire.wrapper)
 
 
-def entry_of(record: Record, wire: Wire) -> Entry:
-    """Return body and attributes; the headers go where they came from, into the wrapper or into the one attribute."""
+def entry_of(wire: Wire) -> Entry:
+    """Return body and attributes; the headers go where they came from, into the wrapper or into the one attribute.
+
+    An error copy is written so that .NET reads it and ServiceControl can send it back as it was, if it then fits.
+    """
+    is_error_copy = FAILED_QUEUE_ADDRESS in wire.headers and wire.wrapper is None
+    return (entry_for_dotnet(wire) if is_error_copy else None) or plain_entry(wire)
+
+
+def plain_entry(wire: Wire) -> Entry:
+    """Return body and attributes, without regard to what ServiceControl sends back."""
     if wire.wrapper is not None:
         kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES)
-        return {
-            "MessageBody": in_whole_characters(in_json({**wire.wrapper, "Headers": sendable(wire.headers | overflow)})),
-            "MessageAttributes": typed(kept),
-        }
+        return {"MessageBody": wrapped(wire.wrapper, wire.headers | overflow), "MessageAttributes": typed(kept)}
     kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES - 1)
-    ours = {"stringValue": headers_in_json(wire.headers | overflow), "dataType": "String"}
-    return {"MessageBody": record["body"], "MessageAttributes": typed(kept | {HEADERS: ours})}
+    return native_entry(wire, kept, overflow)
+
+
+def entry_for_dotnet(wire: Wire) -> Entry | None:
+    """Return an error copy that comes back from ServiceControl as it was; None if it would be too large.
+
+    NServiceBus.AmazonSQS decodes a native body that passes for base64, so that one goes into its wrapper, where no
+    attribute is read and `MessageTypeFullName` would hide the headers. Elsewhere it reads attributes as texts.
+    """
+    from recoverable._sqs.batches import MAX_SIZE, size  # it was imported to make copies
+
+    mark = {SENT_NATIVE: "1"} if isinstance(wire.body, str) else {}
+    if isinstance(wire.body, str) and (passes_for_base64(wire.body) or wire.body == EMPTY_BODY):
+        body = {"Body": b64encode(wire.body.encode()).decode(), S3_BODY_KEY: None}
+        headers = wire.headers | mark | in_header(wire.attributes)
+        entry: Entry = {"MessageBody": wrapped(body, headers), "MessageAttributes": {}}
+    else:
+        kept, _ = folded(wire.attributes, MAX_ATTRIBUTES - 1)
+        texts_kept = [name for name, value in kept.items() if value.get("dataType") == "String"]
+        lost = {name: value for name, value in wire.attributes.items() if name not in texts_kept}
+        entry = native_entry(wire, kept, mark | in_header(lost))
+    return entry if size(entry) <= MAX_SIZE else None
+
+
+def native_entry(wire: Wire, attributes: Attributes, more: dict[str, str]) -> Entry:
+    """Return the body as its sender wrote it, and the headers with some more in the one attribute beside the sender's."""
+    mark = {SENT_NATIVE: "1"} if wire.body == EMPTY_BODY else {}  # else it would be read as no body
+    ours = {"stringValue": headers_in_json(wire.headers | more | mark), "dataType": "String"}
+    return {"MessageBody": wire.record["body"], "MessageAttributes": typed(attributes | {HEADERS: ours})}
+
+
+def passes_for_base64(text: str) -> bool:
+    """True if .NET would decode the text: `Convert.TryFromBase64String`, to which blanks are nothing and no text is base64 too."""
+    return re.fullmatch(BASE64, text.translate(BLANKS)) is not None
+
+
+def wrapped(wrapper: Mapping[str, object], headers: dict[str, str]) -> str:
+    """Return the wrapper with the headers."""
+    return in_whole_characters(in_json({**wrapper, "Headers": sendable(headers)}))
 
 
 def headers_in_json(headers: Mapping[str, str]) -> str:
@@ -300,9 +387,14 @@ def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str
     if len(attributes) <= room:
         return attributes, {}
     names = sorted(attributes, key=lambda name: name not in {*POINTER_SIZES, S3_BODY_KEY})
-    return {name: attributes[name] for name in names[:room]}, {
-        FOLDED: json.dumps({name: attributes[name] for name in names[room:]})
-    }
+    return {name: attributes[name] for name in names[:room]}, in_header(
+        {name: attributes[name] for name in names[room:]}
+    )
+
+
+def in_header(attributes: Attributes) -> dict[str, str]:
+    """Return the header that carries attributes; none for none."""
+    return {FOLDED: json.dumps(attributes)} if attributes else {}
 
 
 def typed(attributes: Attributes) -> Entry:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._ladder.faults import FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
 from recoverable._sqs.batches import MAX_SIZE, size
-from recoverable._sqs.wire import Wire, changed, entry_of, wire_of
+from recoverable._sqs.wire import Wire, changed, entry_of, plain_entry, wire_of
 from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_GROUP, LOG_STREAM, ORIGIN, REQUEST_ID, VERSION
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue, c
         wire.headers.update(place_of_failure(record, context))
     wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what its handler sends again has the same identity
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
-    while (weight := size(entry := entry_of(record, wire))) > MAX_SIZE:
+    while (weight := size(entry := entry_of(wire))) > MAX_SIZE:
         if room:
             trim(wire.headers, room.pop(0), weight - MAX_SIZE)
         elif not wire.headers.pop(ORIGIN, None):
@@ -79,11 +79,11 @@ def place_of_failure(record: Record, context: object) -> dict[str, str]:
 
 def without_faults(copy: Copy) -> Copy | None:
     """Return the copy without the fault headers that may be trimmed; None when it has none of them."""
-    kept = {name: text for name, text in copy.wire.headers.items() if not name.startswith(FIRST_TO_TRIM)}
-    if len(kept) == len(copy.wire.headers):
+    faults = [name for name in copy.wire.headers if name.startswith(FIRST_TO_TRIM)]
+    if not faults:
         return None
-    wire = Wire(copy.wire.body, kept, copy.wire.attributes, copy.wire.wrapper)
-    entry = copy.entry | entry_of(copy.delivery.native, wire)
+    wire = changed(copy.wire, dict.fromkeys(faults))
+    entry = copy.entry | plain_entry(wire)
     return copy._replace(wire=wire, entry=entry, weight=size(entry))
 
 

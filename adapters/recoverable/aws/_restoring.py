@@ -54,7 +54,7 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     wire = wire_of(record)
     headers = wire.promoted()
     carried = carried_in(headers)
-    native, group = wire.with_overflow(record), message.group_id
+    native, group = wire.with_overflow(), message.group_id
     sent_at = carried.time_sent or message.sent_at
     message_id = carried.message_id or record["messageId"]
     return Message(wire.body, message_id, native, message.queue, sent_at, headers=headers, group_id=group), carried

@@ -22,7 +22,7 @@ def to_seen_message(message: Stored, queue: Settings, start: datetime) -> SeenMe
         id=wire.headers.get(headers.MESSAGE_ID) or message.id,
         broker_id=message.id,
         queue=queue.name,
-        data=message.body.encode(errors="surrogatepass"),
+        data=wire.record["body"].encode(errors="surrogatepass"),
         attributes={name: value_of(value) for name, value in wire.attributes.items()},
         headers=wire.headers,
         receive_count=message.receives,

@@ -71,7 +71,8 @@ def checked_record(line: Mapping[str, Any]) -> Record:
 
 def failed_message(record: Record) -> FailedMessage:
     """Return the record in our words. Nothing that a sender writes raises here."""
-    wire, system = wire_of(record), record["attributes"]
+    wire = wire_of(record)
+    record, system = wire.record, record["attributes"]
     headers = dict(wire.promoted())
     body, error = body_of(record, wire)
     enqueued = from_milliseconds(system.get("SentTimestamp"))
@@ -127,9 +128,7 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
     Raises:
         Unsendable: SQS does not take it.
     """
-    record, wire = copy.message.native
-    wire = changed(wire, copy.changes)
-    entry = entry_of(record, wire)
+    entry = entry_of(changed(copy.message.native.wire, copy.changes))
     if (excess := size(entry) - MAX_SIZE) > 0:
         raise Unsendable(f"its copy would be {excess:,} bytes larger than the {MAX_SIZE:,} that SQS takes")
     check_delay(to, delay)
@@ -167,7 +166,9 @@ def message_of(line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
     if body in (None, message.body) or wire.wrapper is None:
         return message
     wrapper = {**wire.wrapper, "Body": b64encode(body).decode(), S3_BODY_KEY: None}
-    return replace(message, body=body, native=Native(record, Wire(body, wire.headers, wire.attributes, wrapper)))
+    return replace(
+        message, body=body, native=Native(record, Wire(record, body, wire.headers, wire.attributes, wrapper))
+    )
 
 
 def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
