@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from recoverable import Delayed, ErrorContext, Failed, Immediate, Message, Policy, Recoverability
-from recoverable._ladder.counting import carried_in
 from recoverable._ladder.decision import Decision, decide
-from recoverable._ladder.delivery import Delivery, Platform
+from recoverable._ladder.delivery import Delivery, carried_in
+from recoverable._ladder.settlement import Platform
 from recoverable.headers import write_date
 
 if TYPE_CHECKING:
-    from recoverable._ladder.delivery import Counter
+    from recoverable._ladder.settlement import Counter
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_897, tzinfo=UTC)
 NOW_WRITTEN = "2026-03-14 15:09:26:535897 Z"

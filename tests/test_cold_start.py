@@ -46,8 +46,8 @@ print(json.dumps({"response": response, "before": sorted(before), "files": files
 COSTLY = {"asyncio", "dataclasses", "hashlib", "inspect", "random", "typing", "traceback", "uuid", "zoneinfo"}
 SDKS = {"azure", "boto3", "botocore", "urllib3"}
 FAILURE_SIDE = {
-    "_flow.drive_async", "_flow.settle", "_flow.signatures", "_observe.log",
-    "headers", "_ladder.actions", "_ladder.backoff", "_ladder.decision", "_ladder.faults", "_ladder.policy",
+    "_flow.drive_async", "_flow.event_loop", "_flow.settle", "_flow.signatures", "_observe.log",
+    "headers", "_ladder.backoff", "_ladder.decision", "_ladder.delivery", "_ladder.faults", "_ladder.policy",
     "aws._large_bodies", "aws._options", "aws._reserve", "_sqs.broker", "aws._copies", "aws._settle", "_sqs.wire",
 }  # fmt: skip
 

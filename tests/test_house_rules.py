@@ -324,7 +324,7 @@ def changed(module: ast.Module) -> Iterator[str]:
 
 
 PER_INSTANCE = {
-    "_flow/drive_async.py: runner",
+    "_flow/event_loop.py: runner",
     "_observe/metrics.py: instruments",
     "azure/_messages.py: log_ambiguous_fields",
     "azure/_waiting.py: log_host_problem",

@@ -21,9 +21,17 @@ __all__ = [
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable._ladder.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
     from recoverable._ladder.backoff import Exponential
-    from recoverable._ladder.policy import Policy, default_policy
+    from recoverable._ladder.policy import (
+        Action,
+        DelayedRetry,
+        Discard,
+        ErrorContext,
+        ImmediateRetry,
+        MoveToError,
+        Policy,
+        default_policy,
+    )
     from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe
     from recoverable._outgoing.message import OutgoingRefused
@@ -35,11 +43,11 @@ else:
         __name__,
         __all__,
         {
-            "recoverable._ladder.actions": (
-                "Action", "DelayedRetry", "Discard", "ErrorContext", "ImmediateRetry", "MoveToError",
+            "recoverable._ladder.policy": (
+                "Action", "DelayedRetry", "Discard", "ErrorContext", "ImmediateRetry", "MoveToError", "Policy",
+                "default_policy",
             ),
             "recoverable._ladder.backoff": ("Exponential",),
-            "recoverable._ladder.policy": ("Policy", "default_policy"),
             "recoverable._observe.facts": ("Facts",),
             "recoverable._observe.settings": ("Observe",),
             "recoverable._outgoing.message": ("OutgoingRefused",),

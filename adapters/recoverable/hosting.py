@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partial
 from time import sleep
 
 from recoverable._errors import TimeUp
@@ -78,9 +79,8 @@ current_environment: ContextVar[Environment | None] = ContextVar(
 """The environment of a host or test; in production there is none, and each endpoint uses its own."""
 
 
-def now() -> datetime:
-    """Return the time in UTC: the clock of those who bring none."""
-    return datetime.now(UTC)
+now: Callable[[], datetime] = partial(datetime.now, UTC)
+"""Returns the time in UTC: the clock where none is given."""
 
 
 def utc_clock(clock: Callable[[], datetime] | None) -> Callable[[], datetime]:

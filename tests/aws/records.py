@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from recoverable import Recoverability
-from recoverable._ladder.delivery import Delivery, Platform, delivery_of
+from recoverable._ladder.delivery import Delivery, delivery_of
+from recoverable._ladder.settlement import Platform
 from recoverable._sqs.queues import Queue
 from recoverable.aws._records import messages_of
 from servers.moto import ACCOUNT, REGION

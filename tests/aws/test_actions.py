@@ -24,7 +24,7 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable._ladder.actions import Action
+from recoverable._ladder.policy import Action
 from servers.faulty_proxy import FaultyProxy
 from servers.fixtures import NewQueue
 from servers.queues import Queue

@@ -12,7 +12,7 @@ import pytest
 from aws.records import binary, delivered, record, text
 from aws.shapes import FOLDED, ID, wrapped
 from builders import platform, recoverability
-from recoverable._ladder.delivery import Forward
+from recoverable._ladder.settlement import Forward
 from recoverable._sqs.batches import Entry
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aws.records import binary, delivered, record, text
 from builders import platform, recoverability
-from recoverable._ladder.delivery import Forward
+from recoverable._ladder.settlement import Forward
 from recoverable._sqs.batches import Entry, batches, size
 from recoverable._sqs.queues import Queue
 from recoverable._sqs.wire import TEXT, wire_of

@@ -11,8 +11,7 @@ import pytest
 from aws.harness import Mapping, ladder, lose_deliveries, sqs_endpoint
 from builders import delivery
 from recoverable import Message
-from recoverable._ladder.counting import is_unreported, last_delivery_that_runs
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import Delivery, is_unreported, last_delivery_that_runs
 from recoverable.aws._order import Group, groups
 from servers.faulty_proxy import FaultyProxy
 from servers.queues import Queue

@@ -10,7 +10,7 @@ import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
 from recoverable import ErrorContext, Message, Recoverability, default_policy
-from recoverable._ladder.actions import Action
+from recoverable._ladder.policy import Action
 from servers.faulty_proxy import FaultyProxy
 from servers.queues import Arrived, Queue
 

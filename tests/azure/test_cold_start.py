@@ -35,11 +35,10 @@ except ImportError as error:
 
 FAILURE_SIDE = {
     "recoverable._observe.log",
-    "recoverable._ladder.actions",
+    "recoverable._ladder.policy",
     "recoverable._ladder.backoff",
     "recoverable._ladder.decision",
     "recoverable._ladder.faults",
-    "recoverable._ladder.policy",
     "recoverable._service_bus.answers",
     "recoverable._service_bus.senders",
     "recoverable._service_bus.wire",

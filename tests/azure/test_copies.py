@@ -9,8 +9,8 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable._ladder.delivery import Forward
 from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, FIRST_TO_TRIM, STACK_TRACE
+from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.wire import MAX_PROPERTIES, MAX_PROPERTY, Copy, in_milliseconds, smaller, weight
 from recoverable.azure._copies import copy_of

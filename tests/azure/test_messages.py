@@ -14,7 +14,7 @@ from recoverable.azure._messages import ambiguous_fields, as_list, checked_binar
 from recoverable.headers import DELAYED_RETRIES, DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, TIME_SENT
 
 if TYPE_CHECKING:
-    from recoverable._ladder.delivery import Counter
+    from recoverable._ladder.settlement import Counter
 
 
 def delivered(*, counter: Counter = "native", body: bytes = BODY, **metadata: Any) -> Delivery:

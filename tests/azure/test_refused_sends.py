@@ -22,8 +22,8 @@ from recoverable import (
     Recoverability,
     default_policy,
 )
-from recoverable._ladder.actions import Action
 from recoverable._ladder.faults import EXCEPTION_TYPE
+from recoverable._ladder.policy import Action
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.headers import REFUSED_SENDS
 from recoverable_local.testing import Refused, ServiceBusWorld, Throttled

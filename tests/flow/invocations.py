@@ -12,11 +12,11 @@ from builders import Clock, platform, recoverability
 from recoverable import Message, Recoverability
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import FOREVER, Deadline
-from recoverable._flow.drive import drive
 from recoverable._flow.drive_async import attempt_concurrently
-from recoverable._flow.flow import attempt_each
+from recoverable._flow.flow import attempt_each, drive
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import Delivery, Platform, Settlement
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Platform, Settlement
 
 T = TypeVar("T")
 R = TypeVar("R")

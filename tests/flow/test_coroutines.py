@@ -16,7 +16,7 @@ from flow.invocations import attempt, attempts, invocation, logged
 from recoverable import Message
 from recoverable._flow.deadline import Deadline
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import COMPLETE, Forward, Redeliver, Settlement
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver, Settlement
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 
 SOON, PATIENCE = 0.01, 60.0

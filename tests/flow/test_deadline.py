@@ -18,8 +18,8 @@ from flow.invocations import attempt, invocation
 from recoverable import Message
 from recoverable._errors import TimeUp
 from recoverable._flow.deadline import AGAIN, FOREVER, LOOK_EVERY, Deadline
-from recoverable._flow.drive import attempt_all, drive
-from recoverable._ladder.delivery import Redeliver
+from recoverable._flow.flow import attempt_all, drive
+from recoverable._ladder.settlement import Redeliver
 
 if TYPE_CHECKING:
     from recoverable._flow.flow import Steps

@@ -14,7 +14,8 @@ from flow.invocations import Handler, Rung, attempt, invocation, logged
 from recoverable import HandlerTimeout, Message, UnreportedFailure
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.settle import settle_on_receipt
-from recoverable._ladder.delivery import COMPLETE, Delivery, Forward, Platform, Redeliver, Settlement
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redeliver, Settlement
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 
 AT_ONCE = Redeliver(seconds(0))

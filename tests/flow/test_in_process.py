@@ -11,7 +11,7 @@ from builders import ERROR_QUEUE, NOW_WRITTEN, QUEUE, Boom, delivery, platform, 
 from flow.invocations import Handler, Rung, attempt, attempts, invocation
 from observe.clouds import World, climb, on_both_clouds, serve
 from recoverable import Delayed, Facts, Failed, Immediate, Message, Observe, RateLimit, Recoverability
-from recoverable._ladder.delivery import COMPLETE, Forward, Platform, Redeliver
+from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redeliver
 from recoverable.headers import DUE_AT, FIRST_FAILED_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 

@@ -11,7 +11,7 @@ import pytest
 from builders import Boom, delivery, recoverability, seconds
 from flow.invocations import attempt, attempts, invocation, logged
 from recoverable import Message
-from recoverable._ladder.delivery import COMPLETE, Redeliver, Settlement
+from recoverable._ladder.settlement import COMPLETE, Redeliver, Settlement
 
 AT_ONCE = Redeliver(seconds(0))
 SOON, TIMEOUT = 0.01, 60.0

@@ -6,7 +6,7 @@ import pytest
 
 from builders import delivery, platform, recoverability
 from flow.invocations import Handler, attempt, invocation
-from recoverable._ladder.delivery import COMPLETE, Forward, Redeliver
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 
 
 class Unspeakable(Exception):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import delivery
-from recoverable._ladder import counting
+from recoverable._ladder import delivery as counting
 
 if TYPE_CHECKING:
-    from recoverable._ladder.delivery import Counter
+    from recoverable._ladder.settlement import Counter
 
 NATIVE: Literal["native"] = "native"
 HEADER: Literal["header"] = "header"

@@ -290,7 +290,14 @@ def test_a_decision_names_the_delivery_and_the_failure() -> None:
 
     made = decision(failure, of=failed, settings=discarding, on=platform())
 
-    assert made == Decision(delivery=failed, event=failure, action=Discard("out of date"), settlement=made.settlement)
+    assert made == Decision(
+        delivery=failed,
+        event=failure,
+        action=Discard("out of date"),
+        outcome="discard",
+        failure=failure,
+        settlement=made.settlement,
+    )
 
 
 def test_the_error_context_cannot_be_changed() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from builders import Boom, decision, delivery, platform, recoverability, seconds
 from recoverable import UnreportedFailure
-from recoverable._ladder.delivery import Forward
+from recoverable._ladder.settlement import Forward
 
 LOCKSTEP = platform(shared_process=True)
 SILENCE = UnreportedFailure("silence")

@@ -24,7 +24,7 @@ from recoverable import (
     UnreportedFailure,
     default_policy,
 )
-from recoverable._ladder.delivery import Platform
+from recoverable._ladder.settlement import Platform
 
 INSTEAD = "Moving message to error queue instead."
 NO_IMMEDIATE, NO_DELAYED = platform(immediate_retries=False), platform(delayed_retries=False)

@@ -10,11 +10,12 @@ from builders import ERROR_QUEUE, NOW, QUEUE, Boom, decision, delivery, platform
 from recoverable._flow.deadline import Deadline
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.settle import settle_without_attempt
-from recoverable._ladder import counting
+from recoverable._ladder import delivery as counting
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._ladder.decision import deferral_after_refusal, forward_given_up
-from recoverable._ladder.delivery import Delivery, Forward
+from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import EXCEPTION_MESSAGE
+from recoverable._ladder.settlement import Forward
 from recoverable.headers import (
     DELAYED_RETRIES,
     DUE_AT,

@@ -23,7 +23,7 @@ from recoverable import (
     MoveToError,
     Recoverability,
 )
-from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import Deferral
 from recoverable._observe.log import report, time_span
 
 Line = tuple[str, str, str]

@@ -13,8 +13,7 @@ import pytest
 from builders import Boom, delivery, message, platform, recoverability, seconds
 from recoverable import Message
 from recoverable._flow.deadline import Deadline
-from recoverable._flow.drive import drive
-from recoverable._flow.flow import attempt_each
+from recoverable._flow.flow import attempt_each, drive
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._outgoing.outbox import InMemory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, cast
 
 from recoverable import headers
-from recoverable._ladder.delivery import Forward
 from recoverable._ladder.faults import FAILED_QUEUE
+from recoverable._ladder.settlement import Forward
 
 Why = Literal["error", "delayed retry", "immediate retry", "deferral", "hop"]
 

@@ -11,7 +11,8 @@ from proof.rate_limit_scenarios import NAMED, SCENARIOS
 from proof.replaying import Scenario, Schedule
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.story import smallest, story
-from recoverable._ladder.delivery import COMPLETE, Delivery, Settlement
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE, Settlement
 
 LONG = "rate limited for longer than messages are held"
 
@@ -52,7 +53,7 @@ def forgotten(*_: object) -> Settlement:
 
 
 MUTATIONS = (
-    Mutation("waiting counts as an attempt", "_ladder.counting.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
+    Mutation("waiting counts as an attempt", "_ladder.delivery.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
     Mutation("messages are held for ever", "_rate_limit.limiter.may_defer", always, LONG, "ENDLESS"),
     Mutation("what is held is forgotten", "_ladder.decision.settlement_of_deferral", forgotten, "rate limited together", "LOST"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recoverable._flow.drive import drive
+from recoverable._flow.flow import drive
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Coroutine
@@ -86,14 +86,14 @@ def emit(observer: Observer, invocation: Invocation, unfinished: Collection[Deli
     for call in callbacks(observer, done, cancelled_after):
         coroutine = yield call
         if coroutine is not None:  # `drive_async` has awaited it
-            from recoverable._flow.drive_async import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
+            from recoverable._flow.event_loop import run_in_loop  # noqa: PLC0415  # asyncio, for coroutines alone
 
             run_in_loop(coroutine)
 
 
 def cancelled_after(seconds: float, awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
     """Return a coroutine that awaits to the end, and cancels when the time is up."""
-    from recoverable._flow.drive_async import within  # noqa: PLC0415  # asyncio, for coroutines alone
+    from recoverable._flow.event_loop import within  # noqa: PLC0415  # asyncio, for coroutines alone
 
     return within(seconds, awaitable)
 

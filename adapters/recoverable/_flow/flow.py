@@ -1,19 +1,21 @@
-"""Take messages through receipt, handler and recovery: one generator for both clouds, which does no I/O itself.
+"""Take messages through receipt, handler and recovery: one generator for both clouds, and what drives it with a plain handler.
 
-It yields a message and seconds to have the handler run on it for so long, and gets back None or what the handler raised.
-It yields a function to have it called where it may block, and gets back its result, or what it raised is raised here. A
-driver does both: `drive` for plain handlers, `drive_async` for coroutines.
+The generator does no I/O itself. It yields a message and seconds to have the handler run on it for so long, and gets back None or the
+exception that the handler raised. It yields a function to have it called where it may block, and gets back its result, or has its
+exception raised. `drive` does both for plain handlers, `drive_async` for coroutines.
 """
 
 from __future__ import annotations
 
-from recoverable._ladder.delivery import COMPLETE, delivery_of
+from recoverable._flow.deadline import FOREVER, TOLERANCE
+from recoverable._ladder.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
     from typing import Any, TypeAlias
 
+    from recoverable._flow.deadline import Deadline
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
 
@@ -47,9 +49,9 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
                 continue
         seconds = seconds_left()
         if seconds <= 0 or invocation.interruption is not None:
-            from recoverable._flow.settle import hand_back  # noqa: PLC0415  # as above
+            from recoverable._flow.settle import not_started  # noqa: PLC0415  # as above
 
-            settlements[message] = hand_back(delivery_of(message), invocation)
+            settlements[message] = not_started(message, invocation)
             continue
         invocation.started += 1
         message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`
@@ -75,3 +77,75 @@ def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Mes
     from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # for those who ask for it
 
     return retried_in_process(messages, invocation)
+
+
+def attempt_all(messages: Iterable[Message], invocation: Invocation, handler: Callable[[Message], Any]) -> None:
+    """Take messages through the flow with a plain handler; all of them, unless `attempt_each` ends early."""
+    drive(attempt_each(messages, invocation), handler, invocation.deadline)
+
+
+def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -> None:
+    """Do all steps of a flow with a plain handler.
+
+    Args:
+        steps: the flow.
+        handler: the user's function. Whatever it raises goes back into the flow, for a lost error is a lost message.
+        deadline: stops it when its time is up.
+    """
+    observed, error = deadline.observed(handler), None
+    try:
+        step = next(steps)
+        while True:
+            if not isinstance(step, tuple):
+                step = call(steps, step)
+                continue
+            message, seconds = step
+            error = None
+            try:
+                try:
+                    deadline.inside = True
+                    if deadline.rings > deadline.ends + TOLERANCE:
+                        deadline.arm()
+                    result = observed(message)
+                finally:
+                    deadline.inside = False  # the timer runs on, for setting it costs time
+                if result is not None:
+                    finish(result, seconds, deadline)
+            except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
+                error = raised
+            step = steps.send(error)
+    except StopIteration:
+        return
+    finally:
+        del error  # it holds this frame by its traceback, and with it the message
+
+
+def finish(result: Any, seconds: float, deadline: Deadline) -> None:
+    """Run to its end an awaitable that a plain handler returned, so that no message is completed before it is handled.
+
+    Args:
+        result: what the handler returned.
+        seconds: how long the handler may run.
+        deadline: knows when that time ends: what the function itself took is gone.
+
+    Raises:
+        TypeError: it is a generator; what the awaited work raises passes as it is.
+    """
+    if hasattr(result, "__await__"):
+        from recoverable._flow.event_loop import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
+
+        if seconds != FOREVER:
+            seconds = max(deadline.ends - deadline.now(), 0.0)
+        result = run_in_loop(within(seconds, result))
+    from recoverable._flow.signatures import refuse_generator  # noqa: PLC0415  # most handlers return nothing
+
+    refuse_generator(result)
+
+
+def call(steps: Steps, function: Call) -> Run | Call:
+    """Call a function of the flow, and return the step that follows its result, or what it raised."""
+    try:
+        answer = function()
+    except Exception as error:  # noqa: BLE001  # the flow handles it, or ends with it
+        return steps.throw(error)
+    return steps.send(answer)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
-    from recoverable._ladder.delivery import Delivery, Platform, Settlement
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Outbox, Sender
@@ -74,6 +75,7 @@ class Invocation:
     ) -> None:
         self.recoverability, self.platform, self.clock, self.deadline = recoverability, platform, clock, deadline
         self.context, self.limiter, self.observer, self.sender = context, limiter, observer, sender
+        self.redact = None if recoverability.observe is None else recoverability.observe.redact
         self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it
         self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
         self.settlements: dict[Message, Settlement] = {}

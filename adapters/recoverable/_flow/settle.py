@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable._config import redactor_of
 from recoverable._errors import TimeUp, UnreportedFailure
-from recoverable._ladder.counting import is_retried_in_process
-from recoverable._ladder.delivery import COMPLETE, Deferral, Redeliver, delivery_of
+from recoverable._ladder.delivery import delivery_of, is_retried_in_process
+from recoverable._ladder.settlement import COMPLETE, Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
 
     from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery, Platform, Settlement
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
 
 AT_ONCE = Redeliver(NO_DELAY)
@@ -37,11 +37,11 @@ def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> I
         messages: the messages as they came.
         invocation: what they run in.
     """
-    immediate, platform, settlements = invocation.recoverability.immediate, invocation.platform, invocation.settlements
+    platform, settlements = invocation.platform, invocation.settlements
     for message in messages:
         yield message
         attempted, delivery = message, delivery_of(message)
-        while settlements.get(attempted) == AT_ONCE and is_retried_in_process(delivery, immediate, platform):
+        while settlements.get(attempted) == AT_ONCE and is_retried_in_process(delivery, platform):
             # it counts messages: the time of all their attempts says how long the next ones take
             invocation.finished -= 1
             attempted = delivery.next_attempt()
@@ -154,6 +154,11 @@ def hand_back(
     return decide_and_report(delivery, Deferral(delay, reason, stopped=stopped), invocation)
 
 
+def not_started(message: Message, invocation: Invocation) -> Settlement:
+    """Return the settlement of a message for whose handler this invocation has no time left."""
+    return hand_back(delivery_of(message), invocation)
+
+
 def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose handler has ended; `delivery.error` says how.
 
@@ -209,13 +214,12 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
 
     settings, observer = invocation.recoverability, invocation.observer
     platform = platform_for(delivery, event, invocation)
-    redact = redactor_of(settings)
     try:
         decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
-        report_undecided(delivery, error, redact)
+        report_undecided(delivery, error, invocation.redact)
         return Redeliver(None) if observer is None else observer.note_undecided(delivery)
-    report(decision, redact, in_text=platform.text_log)
+    report(decision, invocation.redact, in_text=platform.text_log)
     return decision.settlement if observer is None else observer.note(decision)
 
 
@@ -227,7 +231,7 @@ def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation
     was refused when the handlers had run.
     """
     platform = invocation.platform
-    if not is_retried_in_process(delivery, invocation.recoverability.immediate, platform):
+    if not (invocation.recoverability.immediate.in_process and is_retried_in_process(delivery, platform)):
         return platform
     from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side
 

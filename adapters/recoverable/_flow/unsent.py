@@ -6,14 +6,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._flow.settle import hand_back, settle_failure
-from recoverable._ladder import counting
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
+from recoverable._ladder.delivery import runs_left
 from recoverable._limits import NO_DELAY
 from recoverable._outgoing.message import OutgoingRefused
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Delivery, Settlement
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Settlement
 
 
 def settle_unsent(
@@ -61,7 +62,7 @@ def settle_unsent_in_order(
         until_last_round: how long its last delivery must wait, because its handler would not run before.
     """
     immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
-    left = counting.runs_left(deliveries, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+    left = runs_left(deliveries, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
     if left <= 0 or waited >= MOST_REDELIVERY:
         delivery.error = OutgoingRefused(
             f"'{to}' did not take an outgoing message ({why}) at delivery {deliveries}, {waited} after the first; where order is kept "

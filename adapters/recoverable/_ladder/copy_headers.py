@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from recoverable import headers
-from recoverable._ladder import counting
-from recoverable._ladder.actions import ErrorContext
-from recoverable._ladder.delivery import Delivery, Platform
+from recoverable._ladder.delivery import Delivery, prior_attempts_of_deferral
 from recoverable._ladder.faults import Redact, fault_headers
+from recoverable._ladder.policy import ErrorContext
+from recoverable._ladder.settlement import Platform
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message
 
@@ -24,7 +24,8 @@ def identity_headers(message: Message) -> Changes:
 
     They are its id, and when it was first sent.
     """
-    sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
+    sent_at = message.sent_at
+    sent = {headers.TIME_SENT: headers.write_date(sent_at)} if sent_at else {}
     return {headers.MESSAGE_ID: message.id, **sent}
 
 
@@ -69,7 +70,7 @@ def deferral(
     return {
         **identity_headers(delivery.message),
         **{name: moment for name, moment in moved.items() if moment},
-        **counted(delivery, counting.prior_attempts_of_deferral(delivery), platform),
+        **counted(delivery, prior_attempts_of_deferral(delivery), platform),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
         **({headers.STOPPED: MARKED} if stopped else {}),
     }

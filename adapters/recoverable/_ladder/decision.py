@@ -1,4 +1,4 @@
-"""Decide about a failed attempt or a deferral: ask the policy, and make the settlement of its answer.
+"""Decide about a failed attempt or a deferral: ask the policy, adjust its action to the platform, and make the settlement.
 
 Where the user's policy fails, the next simpler policy decides. Where a broker does not take a copy, the message is sent on later.
 """
@@ -11,26 +11,33 @@ from datetime import datetime, timedelta
 from typing import Literal, TypeAlias, assert_never
 
 from recoverable import headers
-from recoverable._config import Recoverability, redactor_of
+from recoverable._config import Delayed, Immediate, Recoverability, redactor_of
 from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
-from recoverable._ladder import copy_headers, counting
-from recoverable._ladder.actions import Action, DelayedRetry, Discard, ErrorContext, ImmediateRetry, MoveToError
-from recoverable._ladder.backoff import delay_after_refusal
-from recoverable._ladder.delivery import COMPLETE, Deferral, Delivery, Forward, Platform, Redeliver, Settlement
-from recoverable._ladder.faults import Redact, message_of
+from recoverable._ladder import copy_headers
+from recoverable._ladder.backoff import chance, delay_after_refusal
+from recoverable._ladder.delivery import Delivery, failures, unreported_failures
+from recoverable._ladder.faults import message_of
 from recoverable._ladder.policy import (
+    Action,
+    DelayedRetry,
+    Discard,
+    ErrorContext,
+    ImmediateRetry,
+    MoveToError,
     Policy,
-    adjust_for_transport_capabilities,
-    at_least_configured,
-    available,
+    configured_delay,
     default_policy,
 )
-from recoverable._limits import NO_DELAY
+from recoverable._ladder.settlement import COMPLETE, Deferral, Forward, Platform, Redeliver, Settlement
+from recoverable._limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
 
 Outcome: TypeAlias = Literal["immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral"]
 
 RATE_LIMITED = "the rate is limited"
 """Why a message is deferred while attempts fail."""
+
+MOVING = "Moving message to error queue instead."
+NOT_AVAILABLE = "not available with the current endpoint configuration"
 
 NEXT_POLICY = "The next simpler policy decides for this message."
 
@@ -49,6 +56,9 @@ class Decision:
         delivery: the delivery.
         event: the failed attempt's exception, or the deferral.
         action: the policy's action, adjusted to what the platform can do; None for a deferral.
+        outcome: the name of what was decided, as logs, metrics and callbacks have it.
+        failure: what the handler raised; None where it did not run.
+        delay: how long the message waits; None where it does not.
         settlement: what the adapter must do.
         error_queue: the queue that `MoveToError` moves the message to; "" for another action.
         warnings: for the log: why the action is not the one that the user's policy returned.
@@ -57,42 +67,32 @@ class Decision:
     delivery: Delivery
     event: BaseException | Deferral
     action: Action | None
+    outcome: Outcome
+    failure: BaseException | None
+    delay: timedelta | None = None
     settlement: Settlement
     error_queue: str = ""
     warnings: tuple[str, ...] = ()
-
-    @property
-    def outcome(self) -> Outcome:
-        """Return the name of what was decided, as logs, metrics and callbacks have it."""
-        match self.action:
-            case ImmediateRetry():
-                return "immediate_retry"
-            case DelayedRetry():
-                return "delayed_retry"
-            case MoveToError():
-                return "move_to_error"
-            case Discard():
-                return "discard"
-            case None:
-                return "deferral"
-            case _:
-                assert_never(self.action)
-
-    @property
-    def failure(self) -> BaseException | None:
-        """Return what the handler raised; None where it did not run."""
-        return self.event.failure if isinstance(self.event, Deferral) else self.event
 
     @property
     def rate_limited(self) -> bool:
         """True if the message waits because the rate is limited."""
         return isinstance(self.event, Deferral) and self.event.reason == RATE_LIMITED
 
-    @property
-    def delay(self) -> timedelta | None:
-        """Return how long the message waits; None where it does not."""
-        waiting = self.event if isinstance(self.event, Deferral) else self.action
-        return waiting.delay if isinstance(waiting, Deferral | DelayedRetry) else None
+
+def outcome_of(action: Action) -> Outcome:
+    """Return the name of an action, as logs, metrics and callbacks have it."""
+    match action:
+        case ImmediateRetry():
+            return "immediate_retry"
+        case DelayedRetry():
+            return "delayed_retry"
+        case MoveToError():
+            return "move_to_error"
+        case Discard():
+            return "discard"
+        case _:
+            assert_never(action)
 
 
 def classify_timeout(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout | None:
@@ -129,7 +129,10 @@ def decide(
     """
     if isinstance(event, Deferral):
         settlement = settlement_of_deferral(delivery, event, platform, now)
-        return Decision(delivery=delivery, event=event, action=None, settlement=settlement)
+        return Decision(
+            delivery=delivery, event=event, action=None, outcome="deferral", failure=event.failure, delay=event.delay,
+            settlement=settlement,
+        )  # fmt: skip
     recoverability = available(recoverability, platform)
     context = error_context(delivery, event, platform, now)
     is_source = platform.is_source or is_same_name
@@ -146,7 +149,10 @@ def decide(
         delivery=delivery,
         event=event,
         action=action,
-        settlement=settlement_for(delivery, action, context, platform, error_queue, redactor_of(recoverability)),
+        outcome=outcome_of(action),
+        failure=event,
+        delay=action.delay if isinstance(action, DelayedRetry) else None,
+        settlement=settlement_for(delivery, action, context, platform, error_queue, recoverability),
         error_queue=error_queue,
         warnings=(*warnings, warning) if warning else warnings,
     )
@@ -158,7 +164,7 @@ def give_up(
     """Return the settlement that moves a failed message to the default error queue, because no copy for a retry can be sent."""
     context = error_context(delivery, exception, platform, now)
     error_queue = recoverability.failed.error_queue or ""
-    return settlement_for(delivery, MoveToError(), context, platform, error_queue, redactor_of(recoverability))
+    return settlement_for(delivery, MoveToError(), context, platform, error_queue, recoverability)
 
 
 def evaluate_policy(
@@ -216,11 +222,80 @@ def candidates(recoverability: Recoverability) -> Iterable[tuple[str, Policy, Re
     yield "The default policy", default_policy, recoverability.__replace__(failed=failed, delayed=delayed)
 
 
+def available(recoverability: Recoverability, platform: Platform) -> Recoverability:
+    """Return the settings as policies see them: retries that the platform cannot do have `max_retries == 0`."""
+    if not platform.immediate_retries:
+        recoverability = recoverability.__replace__(immediate=Immediate(0))
+    if not platform.delayed_retries:
+        recoverability = recoverability.__replace__(delayed=Delayed(0, NO_DELAY))
+    return recoverability
+
+
+def adjust_for_transport_capabilities(
+    action: Action, context: ErrorContext, platform: Platform
+) -> tuple[Action, str | None]:
+    """Return the action that the platform can do, and a warning when it is not the requested one.
+
+    This cannot be switched off.
+    """
+    if warning := impossible(action, context, platform) or too_long_a_wait(action, platform):
+        return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
+    if platform.shared_process and isinstance(action, DelayedRetry):
+        return add_jitter(action, context), None
+    return action, None
+
+
+def too_long_a_wait(action: Action, platform: Platform) -> str | None:
+    """Return what was requested and why the platform cannot do it, where messages wait in place and not so long; None when it can."""
+    longest = platform.longest_delay if platform.redelivers_only else None
+    if longest is None or not isinstance(action, DelayedRetry) or action.delay <= longest:
+        return None
+    return f"a delay of {action.delay} where a message can wait for {longest} at most"
+
+
+def at_least_configured(action: Action, delayed: Delayed, context: ErrorContext) -> Action:
+    """Return a delayed retry that waits no less than the configured delay before the next round, if there is one; any other action as it is."""
+    if not isinstance(action, DelayedRetry) or context.delayed_deliveries_performed >= delayed.max_retries:
+        return action
+    least = configured_delay(delayed, context.delayed_deliveries_performed, context.message.id)
+    return DelayedRetry(max(action.delay, least))
+
+
+def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
+    """Return the delayed retry of an `UnreportedFailure` with a delay that is longer by 0 to 100 %; any other as it is.
+
+    Messages of a process that one of them crashed were delivered together. Without jitter they would be delivered
+    together in each round, and the message that crashes would take the others along to the error queue.
+    """
+    if not isinstance(context.exception, UnreportedFailure):
+        return retry
+    share = chance(context.message.id, context.delayed_deliveries_performed)
+    return DelayedRetry(min(retry.delay * (1 + share), MAX_DELAY))
+
+
+def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:
+    """Return what was requested and why the platform cannot do it; None when it can."""
+    is_past_all_attempts = platform.redelivers_only and isinstance(context.exception, UnreportedFailure)
+    match action:
+        case ImmediateRetry() if not platform.immediate_retries:
+            return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
+        case DelayedRetry() if not platform.delayed_retries:
+            return f"DelayedRetry however delayed delivery capability is {NOT_AVAILABLE}"
+        case ImmediateRetry() if context.immediate_processing_failures > MAX_IMMEDIATE:
+            return f"more than {MAX_IMMEDIATE} immediate retries"
+        case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
+            return f"more than {MAX_DELAYED:,} delayed retries"
+        case ImmediateRetry() | DelayedRetry() if is_past_all_attempts:
+            return "a retry of a message delivered more often than it has attempts"
+        case _:
+            return None
+
+
 def error_context(delivery: Delivery, exception: BaseException, platform: Platform, now: datetime) -> ErrorContext:
     """Return the failed attempt as a policy sees it."""
     unreported = delivery.unreported and isinstance(exception, UnreportedFailure)
     # where messages are only redelivered, the broker's count is all there is
-    count = counting.unreported_failures if unreported and not platform.redelivers_only else counting.failures
+    count = unreported_failures if unreported and not platform.redelivers_only else failures
     return ErrorContext(
         exception=exception,
         message=delivery.message,
@@ -243,7 +318,7 @@ def settlement_for(
     context: ErrorContext,
     platform: Platform,
     error_queue: str,
-    redact: Redact | None,
+    recoverability: Recoverability,
 ) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
     match action:
@@ -257,7 +332,8 @@ def settlement_for(
             changes = copy_headers.delayed_retry(delivery, context)
             return delayed_copy(context.receive_address, delay, changes, platform, context.now)
         case MoveToError():
-            return Forward(error_queue, NO_DELAY, copy_headers.move_to_error(context, platform, redact))
+            changes = copy_headers.move_to_error(context, platform, redactor_of(recoverability))
+            return Forward(error_queue, NO_DELAY, changes)
         case Discard():
             return COMPLETE
         case _:

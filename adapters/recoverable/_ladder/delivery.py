@@ -1,18 +1,21 @@
-"""Define a delivery of a message by its broker, what the platform can do, and how a delivery is settled."""
+"""Define a delivery of a message by its broker, what its headers carry, and which attempt it stands for."""
 
 from __future__ import annotations
 
-from recoverable._frozen import Frozen, field
-from recoverable._message import NO_HEADERS, Message, place, received
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False  # see _frozen.py
+from recoverable import headers
+from recoverable._frozen import Frozen
+from recoverable._message import NO_HEADERS, Message, place
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime, timedelta
-    from typing import Any, Literal, TypeAlias
+    from collections.abc import Mapping
 
-    Counter: TypeAlias = Literal["native", "header"]
+    from recoverable._ladder.settlement import Counter, Platform
 
+UNREPORTED_ALLOWANCE = 2
+"""Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing one."""
 
 AS_RECEIVED = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
 """What a message is made of, in the order of its arguments."""
@@ -69,11 +72,12 @@ class Delivery:
         carried: what its headers carry.
         unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
 
-    The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one; `due_at`, when a copy that hops is
-    due, None once that has come; `suspect`, True if it may have ended a process; `at_limit`, True if its next unreported delivery would
-    be its failure; `unsent`, True if its handler succeeded and what it sent was not taken for now. After the attempt it also holds
-    `error`, what the handler raised. On Service Bus `properties` are the application properties as they
-    were received.
+    `native` is the platform's record as it was received, and on Service Bus `properties` are the application properties. The rest follows
+    from what it carries: `prior_attempts`, to which each retry in process adds one; `due_at`, the time at which a copy that hops is due,
+    None once that has come; `held_since`, the time since which it is deferred, None if it is not; `given_up`, True if its copy for the
+    error queue was refused, and is to be sent again without running the handler; `suspect`, True if it may have ended a process;
+    `at_limit`, True if its next unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not
+    take for now what it sent. After the attempt `error` is the exception that the handler raised.
     """
 
     suspect = at_limit = unsent = False
@@ -84,7 +88,8 @@ class Delivery:
         self, message: Message, deliveries: int = 1, carried: Carried = NOTHING_CARRIED, *, unreported: bool = False
     ) -> None:
         self.message, self.deliveries, self.carried, self.unreported = message, deliveries, carried, unreported
-        self.prior_attempts, self.due_at = carried.prior_attempts, carried.due_at
+        self.prior_attempts, self.due_at, self.held_since = carried.prior_attempts, carried.due_at, carried.held_since
+        self.given_up, self.native = carried.refused_sends > 0, message._native
         message._delivery = self
 
     def next_attempt(self) -> Message:
@@ -97,24 +102,9 @@ class Delivery:
         return self.message
 
     @property
-    def held_since(self) -> datetime | None:
-        """Return since when the message is deferred; None if it is not."""
-        return self.carried.held_since
-
-    @property
-    def given_up(self) -> bool:
-        """True if its copy for the error queue was refused, and is to be sent again without running the handler."""
-        return self.carried.refused_sends > 0
-
-    @property
     def originals_reported(self) -> bool:
         """True if each delivery of the messages that it is a copy of ended with a recorded outcome."""
         return self.carried.reported or not (self.carried.prior_attempts or self.carried.unreported)
-
-    @property
-    def native(self) -> Any:
-        """Return the platform's record as it was received."""
-        return received(self.message)
 
 
 def delivery_of(message: Message) -> Delivery:
@@ -122,86 +112,99 @@ def delivery_of(message: Message) -> Delivery:
     return message._delivery or Delivery(message)
 
 
-class Deferral(Frozen):
-    """A wait that counts as no attempt.
+def carried_in(texts: Mapping[str, str]) -> Carried:
+    """Return what headers carry; they are untrusted, and what cannot be read counts as absent."""
+    if not texts:
+        return NOTHING_CARRIED
+    from recoverable._ladder.faults import FIRST_TO_TRIM  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
 
-    Args:
-        delay: how long the copy waits.
-        reason: why, for the log.
-        hop: True for a copy that is not yet due: its deliveries are no attempts.
-        failure: what the handler raised, if it ran and that is to count as no attempt.
-        stopped: True if the handler was stopped although it had not all the time there is.
+    return Carried(
+        message_id=texts.get(headers.MESSAGE_ID, ""),
+        time_sent=headers.read_date(texts, headers.TIME_SENT),
+        prior_attempts=headers.read_count(texts, headers.PRIOR_ATTEMPTS),
+        round=headers.read_count(texts, headers.DELAYED_RETRIES),
+        delayed_retry_at=headers.read_date(texts, headers.DELAYED_RETRY_AT),
+        first_delayed_retry_at=headers.read_date(texts, headers.FIRST_DELAYED_RETRY_AT),
+        due_at=headers.read_date(texts, headers.DUE_AT),
+        held_since=headers.read_date(texts, headers.HELD_SINCE),
+        stopped=headers.STOPPED in texts,
+        unreported=headers.UNREPORTED in texts,
+        reported=headers.REPORTED in texts,
+        refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
+        attempts=headers.read_count(texts, headers.ATTEMPTS),
+        first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
+        faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
+    )
+
+
+def carried_in_order(carried: Carried, *, refused_sends: int = 0) -> Carried:
+    """Return what counts of it where messages are only redelivered, and the broker's count alone says where they are on the ladder."""
+    return carried.__replace__(
+        prior_attempts=0, round=0, due_at=None, held_since=None, stopped=False, unreported=False, reported=False,
+        refused_sends=refused_sends,
+    )  # fmt: skip
+
+
+def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int) -> None:
+    """Restore the place on the ladder and the marks of a delivery from what the message carries and the broker counts."""
+    limit = last_delivery_that_runs(delivery, counter, max_immediate)
+    delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
+    delivery.suspect = delivery.deliveries > 1 or not delivery.originals_reported
+    place(delivery.message, round=delivery.carried.round, attempt=failures(delivery, counter))
+
+
+def failures(delivery: Delivery, counter: Counter) -> int:
+    """Return the failed attempts of this round, this one included: what the policy gets when the attempt fails."""
+    return delivery.prior_attempts + (delivery.deliveries if counter == "native" else 1)
+
+
+def unreported_failures(delivery: Delivery, counter: Counter) -> int:
+    """Return the failed attempts of this round when the handler does not run now, for earlier deliveries were unreported."""
+    return delivery.prior_attempts + (delivery.deliveries - 1 if counter == "native" else 1)
+
+
+def is_retried_in_process(delivery: Delivery, platform: Platform) -> bool:
+    """True if `Immediate(in_process=True)` has a delivery's immediate retries made by the invocation that it is in.
+
+    A redelivery is left to the broker's count: the delivery before it may have ended its process in the middle of such retries.
     """
-
-    delay: timedelta
-    reason: str
-    hop: bool = field(default=False, kw_only=True)
-    failure: BaseException | None = field(default=None, kw_only=True)
-    stopped: bool = field(default=False, kw_only=True)
+    return delivery.deliveries == 1 and not platform.redelivers_only
 
 
-class Platform(Frozen):
-    """A description of what the platform counts and can do.
+def is_unreported(delivery: Delivery, limit: int) -> bool:
+    """True if more deliveries were made than the last one that runs."""
+    return delivery.deliveries > limit
 
-    Args:
-        counter: "native" where the broker counts deliveries and an immediate retry redelivers the same message;
-            "header" where an immediate retry is a copy that carries the count.
-        redelivers_only: True if retries redeliver the same message after a time, and copies go to the error queue alone
-            (SQS FIFO).
-        immediate_retries: True if it can make immediate retries.
-        delayed_retries: True if it can make delayed retries.
-        longest_delay: the longest delay of one copy; longer delays hop, and where messages are only redelivered they are
-            refused. None when there is no limit.
-        shared_process: True if all messages of a process that died are delivered again together, in an order that
-            cannot be chosen (Functions).
-        text_log: True if the host's log keeps nothing but the text of a line (Functions).
-        is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None to compare it with
-            the queue's name.
-        host: the host's name for operators.
-        machine: the instance's name for operators.
+
+def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate: int) -> int:
+    """Return the last delivery of this broker message at which its handler runs without asking the policy first.
+
+    At least the first one runs: a setting that was lowered while copies carry more attempts is no unreported delivery.
     """
-
-    counter: Counter = "native"
-    redelivers_only: bool = field(default=False, kw_only=True)
-    immediate_retries: bool = field(default=True, kw_only=True)
-    delayed_retries: bool = field(default=True, kw_only=True)
-    longest_delay: timedelta | None = field(default=None, kw_only=True)
-    shared_process: bool = field(default=False, kw_only=True)
-    text_log: bool = field(default=False, kw_only=True)
-    is_source: Callable[[str, Delivery], bool] | None = field(default=None, kw_only=True)
-    host: str = field(default="", kw_only=True)
-    machine: str = field(default="", kw_only=True)
+    allowed = max_immediate + 1 - delivery.prior_attempts
+    if counter == "header":
+        allowed = min(1, allowed)
+    return max(1, allowed + UNREPORTED_ALLOWANCE)
 
 
-class Complete(Frozen):
-    """Complete the message: the broker deletes it."""
+def prior_attempts_of_deferral(delivery: Delivery) -> int:
+    """Return the attempts that a deferral's copy carries: all made so far, this delivery being none."""
+    return delivery.prior_attempts + delivery.deliveries - 1
 
 
-class Redeliver(Frozen):
-    """Have the broker deliver the same message again.
-
-    Args:
-        after: how long it stays invisible; None leaves that as the broker has it.
-    """
-
-    after: timedelta | None
+def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> tuple[int, int]:
+    """Return round and delivery within it, where the broker's count alone says them (SQS FIFO); past the last attempt it is the last."""
+    attempts_per_round = max_immediate + 1
+    last = attempts_per_round * (max_delayed + 1)
+    round_, before = divmod(min(deliveries, last) - 1, attempts_per_round)
+    return round_, before + 1
 
 
-class Forward(Frozen):
-    """Send a copy, and complete the message when the broker has confirmed the copy.
-
-    Args:
-        to: the queue.
-        delay: how long the copy waits; never more than the platform can.
-        changes: headers to set on the copy; None removes one.
-    """
-
-    to: str
-    delay: timedelta
-    changes: Mapping[str, str | None]
+def runs_left(deliveries: int, *, max_immediate: int, max_delayed: int) -> int:
+    """Return how often a message that is only ever redelivered can come after this delivery, until it is past all attempts and the allowance."""
+    return (max_immediate + 1) * (max_delayed + 1) + UNREPORTED_ALLOWANCE - deliveries
 
 
-Settlement: TypeAlias = Complete | Redeliver | Forward
-"""What an adapter must do with its broker: a closed union of three, for `match` and `assert_never`."""
-
-COMPLETE = Complete()
+def is_past_the_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> bool:
+    """True if a message that is only ever redelivered came more often than all attempts and the allowance."""
+    return runs_left(deliveries, max_immediate=max_immediate, max_delayed=max_delayed) < 0

@@ -9,10 +9,13 @@ import hashlib
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
-from recoverable._ladder.delivery import Platform
 from recoverable.headers import LOG_STREAM, REQUEST_ID, write_date
+
+if TYPE_CHECKING:
+    from recoverable._ladder.settlement import Platform
 
 FAILED_QUEUE = "NServiceBus.FailedQ"
 EXCEPTION_TYPE = "NServiceBus.ExceptionInfo.ExceptionType"
@@ -166,6 +169,14 @@ def frames(exception: BaseException) -> list[str]:
 def is_ours(frame: FrameType) -> bool:
     """True if the frame is of this package or of its local cloud, which run handlers, and not of the handler."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] in OUR_PACKAGES
+
+
+def traceback_in_handler(exception: BaseException) -> TracebackType | None:
+    """Return the exception's traceback from the handler on: the frames of this package before it are the same for each failure."""
+    trace = exception.__traceback__
+    while trace is not None and is_ours(trace.tb_frame):
+        trace = trace.tb_next
+    return trace
 
 
 def absolute(path: str) -> str:

@@ -1,31 +1,107 @@
-"""Choose the action for a failed attempt.
-
-This is the default policy, and the adjustment of any policy's action to the platform.
-"""
+"""Choose the action for a failed attempt: what a policy gets, the four actions that it may return, and the default policy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from recoverable._config import Delayed, Immediate, Recoverability
-from recoverable._errors import RetryAfter, UnreportedFailure
-from recoverable._ladder.actions import Action, DelayedRetry, ErrorContext, ImmediateRetry, MoveToError
+from recoverable._config import Delayed, Recoverability
+from recoverable._errors import RetryAfter
+from recoverable._frozen import Frozen, field
 from recoverable._ladder.backoff import chance
-from recoverable._ladder.delivery import Platform
-from recoverable._limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
+from recoverable._ladder.delivery import NOTHING_CARRIED, Carried
+from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
+from recoverable._message import Message
 
 MAX_SINCE_DELAYED_RETRY = timedelta(hours=24)
 """No delayed retry follows one that was scheduled longer ago (NServiceBus, "Recoverability": retries must not hide
 failures)."""
 
 
+class ErrorContext(Frozen):
+    """A failed attempt, as a policy sees it.
+
+    Args:
+        exception: what the handler raised.
+        message: the message that failed.
+        immediate_processing_failures: failed attempts of this round, this one included; the first is 1.
+        delayed_deliveries_performed: delayed retries made so far.
+        receive_address: the queue that the message came from.
+        now: the time of the failure.
+        carried: what the message's headers carry about the retries before.
+    """
+
+    exception: BaseException = field(kw_only=True)
+    message: Message = field(kw_only=True)
+    immediate_processing_failures: int = field(kw_only=True)
+    delayed_deliveries_performed: int = field(kw_only=True)
+    receive_address: str = field(kw_only=True)
+    now: datetime = field(kw_only=True)
+    carried: Carried = field(default=NOTHING_CARRIED, kw_only=True)
+
+
+class ImmediateRetry(Frozen):
+    """Start the next attempt without delay."""
+
+
+class DelayedRetry(Frozen):
+    """Start the next round of attempts after a delay.
+
+    Args:
+        delay: how long to wait, 0 to 365 days.
+
+    Raises:
+        TypeError: the delay is no timedelta.
+        ValueError: the delay is negative or longer than 365 days.
+    """
+
+    delay: timedelta
+
+    def __post_init__(self) -> None:
+        checked_delay("DelayedRetry(delay)", self.delay)
+
+
+class MoveToError(Frozen):
+    """Give the message up: move it to the error queue, for an operator.
+
+    Args:
+        error_queue: the queue's name; None for the configured error queue.
+
+    Raises:
+        TypeError: not a text.
+        ValueError: a blank name.
+    """
+
+    error_queue: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.error_queue is not None:
+            checked_queue("MoveToError(error_queue)", self.error_queue)
+
+
+class Discard(Frozen):
+    """Complete the message as if it had succeeded; only the log keeps the reason.
+
+    Args:
+        reason: why, for the log.
+
+    Raises:
+        ValueError: a blank reason.
+    """
+
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not str(self.reason or "").strip():
+            raise ValueError(f"Discard(reason) is {self.reason!r}; write why the message may go")
+
+
+Action = ImmediateRetry | DelayedRetry | MoveToError | Discard
+"""The actions that a policy may return."""
+
 Policy = Callable[[Recoverability, ErrorContext], Action]
 """Decides about a failed attempt. A policy is a pure function: for the same failure it returns the same action on each
 instance."""
-
-MOVING = "Moving message to error queue instead."
-NOT_AVAILABLE = "not available with the current endpoint configuration"
 
 
 def default_policy(recoverability: Recoverability, context: ErrorContext) -> Action:
@@ -101,72 +177,3 @@ def configured_delay(delayed: Delayed, retries_made: int, message_id: str) -> ti
         return delay_after(delayed, retries_made, message_id)
     except Exception:  # noqa: BLE001  # reported for each failed attempt, where the policy is asked
         return delay_after(delayed.__replace__(backoff=None), retries_made, message_id)
-
-
-def available(recoverability: Recoverability, platform: Platform) -> Recoverability:
-    """Return the settings as policies see them: retries that the platform cannot do have `max_retries == 0`."""
-    if not platform.immediate_retries:
-        recoverability = recoverability.__replace__(immediate=Immediate(0))
-    if not platform.delayed_retries:
-        recoverability = recoverability.__replace__(delayed=Delayed(0, NO_DELAY))
-    return recoverability
-
-
-def adjust_for_transport_capabilities(
-    action: Action, context: ErrorContext, platform: Platform
-) -> tuple[Action, str | None]:
-    """Return the action that the platform can do, and a warning when it is not the requested one.
-
-    This cannot be switched off.
-    """
-    if warning := impossible(action, context, platform) or too_long_a_wait(action, platform):
-        return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
-    if platform.shared_process and isinstance(action, DelayedRetry):
-        return add_jitter(action, context), None
-    return action, None
-
-
-def too_long_a_wait(action: Action, platform: Platform) -> str | None:
-    """Return what was requested and why the platform cannot do it, where messages wait in place and not so long; None when it can."""
-    longest = platform.longest_delay if platform.redelivers_only else None
-    if longest is None or not isinstance(action, DelayedRetry) or action.delay <= longest:
-        return None
-    return f"a delay of {action.delay} where a message can wait for {longest} at most"
-
-
-def at_least_configured(action: Action, delayed: Delayed, context: ErrorContext) -> Action:
-    """Return a delayed retry that waits no less than the configured delay before the next round, if there is one; any other action as it is."""
-    if not isinstance(action, DelayedRetry) or context.delayed_deliveries_performed >= delayed.max_retries:
-        return action
-    least = configured_delay(delayed, context.delayed_deliveries_performed, context.message.id)
-    return DelayedRetry(max(action.delay, least))
-
-
-def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
-    """Return the delayed retry of an `UnreportedFailure` with a delay that is longer by 0 to 100 %; any other as it is.
-
-    Messages of a process that one of them crashed were delivered together. Without jitter they would be delivered
-    together in each round, and the message that crashes would take the others along to the error queue.
-    """
-    if not isinstance(context.exception, UnreportedFailure):
-        return retry
-    share = chance(context.message.id, context.delayed_deliveries_performed)
-    return DelayedRetry(min(retry.delay * (1 + share), MAX_DELAY))
-
-
-def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:
-    """Return what was requested and why the platform cannot do it; None when it can."""
-    is_past_all_attempts = platform.redelivers_only and isinstance(context.exception, UnreportedFailure)
-    match action:
-        case ImmediateRetry() if not platform.immediate_retries:
-            return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
-        case DelayedRetry() if not platform.delayed_retries:
-            return f"DelayedRetry however delayed delivery capability is {NOT_AVAILABLE}"
-        case ImmediateRetry() if context.immediate_processing_failures > MAX_IMMEDIATE:
-            return f"more than {MAX_IMMEDIATE} immediate retries"
-        case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
-            return f"more than {MAX_DELAYED:,} delayed retries"
-        case ImmediateRetry() | DelayedRetry() if is_past_all_attempts:
-            return "a retry of a message delivered more often than it has attempts"
-        case _:
-            return None

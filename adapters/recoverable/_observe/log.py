@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import Any, assert_never
 
 from recoverable._errors import MessageDeserializationError
-from recoverable._ladder.actions import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable._ladder.decision import Decision
-from recoverable._ladder.delivery import Deferral, Delivery
-from recoverable._ladder.faults import Redact, is_ours, redacted, type_name
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
+from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
+from recoverable._ladder.settlement import Deferral
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -124,14 +125,10 @@ def log_safely(
 def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
     """Return the exception for a log, its traceback beginning in the handler.
 
-    The frames of this package are the same for each failure.
-
     The cause of a `MessageDeserializationError` is not logged, only put on the error queue: a model's error quotes the
     body, which may be secret.
     """
-    trace = exception.__traceback__
-    while trace is not None and is_ours(trace.tb_frame):
-        trace = trace.tb_next
+    trace = traceback_in_handler(exception)
     if isinstance(exception, MessageDeserializationError):
         exception = MessageDeserializationError(*exception.args)
     return type(exception), exception, trace

@@ -6,7 +6,8 @@ import sys
 from functools import partial
 
 from recoverable._errors import UnreportedFailure
-from recoverable._ladder.delivery import COMPLETE, Forward, Redeliver, delivery_of
+from recoverable._ladder.delivery import delivery_of
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import NO_DELAY
 from recoverable._observe.facts import Facts
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from recoverable._ladder.decision import Decision
-    from recoverable._ladder.delivery import Delivery, Settlement
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable._observe.settings import Observe
     from recoverable._observe.spans import OpenSpan, Tracer

@@ -7,15 +7,16 @@ import sys
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
-from recoverable._ladder.delivery import Forward
+from recoverable._ladder.settlement import Forward
 from recoverable._observe.settings import SCOPE
 from recoverable.headers import write_trace_parent
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Link, Span, SpanContext
 
-    from recoverable._ladder.delivery import Delivery, Settlement
+    from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.faults import Redact
+    from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable._observe.facts import Facts
     from recoverable._observe.settings import Observe

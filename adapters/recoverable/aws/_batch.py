@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable._ladder.delivery import COMPLETE, delivery_of
+from recoverable._ladder.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -54,17 +54,18 @@ def process_batch(
 
             hand_back_group(group, invocation, time)
         settled += len(group)
-        # a message that was retried in process is settled as the message of its last attempt
-        at_once = [*map(settlements.get, group)].count(COMPLETE) == len(group)
-        succeeded = at_once or all(invocation.settlement_of(delivery_of(message)) is COMPLETE for message in group)
+        succeeded = [*map(settlements.get, group)].count(COMPLETE) == len(group)
+        if not (succeeded or partial):
+            from recoverable.aws._settle import are_completed  # noqa: PLC0415  # as below
+
+            succeeded = are_completed(group, invocation)
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
         # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
         complete_now = fails or settled < len(messages) or invocation.delete_bodies is not None
         if complete_now or not succeeded:
             from recoverable.aws._settle import settle  # noqa: PLC0415  # the failure side of this platform
 
-            deliveries = [delivery_of(message) for message in group]
-            unfinished += settle(deliveries, queue, environment, time, timeouts, invocation, complete_now=complete_now)
+            unfinished += settle(group, queue, environment, time, timeouts, invocation, complete_now=complete_now)
     return unfinished
 
 

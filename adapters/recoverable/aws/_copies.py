@@ -12,7 +12,8 @@ from recoverable._sqs.wire import Wire, changed, entry_of, wire_of
 from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_STREAM, ORIGIN, REQUEST_ID
 
 if TYPE_CHECKING:
-    from recoverable._ladder.delivery import Delivery, Forward
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Forward
     from recoverable._sqs.batches import Entry
     from recoverable._sqs.queues import Queue
     from recoverable._sqs.wire import Record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recoverable._config import Recoverability
-from recoverable._flow.drive import attempt_all
+from recoverable._flow.flow import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
 from recoverable._sqs.queues import LONGEST_DELAY
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Counter
+    from recoverable._ladder.settlement import Counter
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
     from recoverable.aws._large_bodies import S3Bodies

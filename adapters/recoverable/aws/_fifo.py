@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable._flow.settle import decide_and_report, settle_without_attempt
 from recoverable._flow.unsent import settle_unsent_in_order
-from recoverable._ladder.counting import runs_left
-from recoverable._ladder.delivery import Deferral, Delivery, Redeliver, delivery_of
+from recoverable._ladder.delivery import Delivery, delivery_of, runs_left
+from recoverable._ladder.settlement import Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._fifo_rounds import until_last_round, wait_for_round
@@ -25,7 +25,7 @@ from recoverable.aws._restoring import broker_count
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Settlement
+    from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable.aws._order import Group, MessageGroups
     from recoverable.aws._time_budget import TimeBudget

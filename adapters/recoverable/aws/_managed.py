@@ -9,7 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._flow.settle import hand_back
-from recoverable._ladder.delivery import COMPLETE, delivery_of
+from recoverable._ladder.delivery import delivery_of
+from recoverable._ladder.settlement import COMPLETE
 from recoverable._observe.log import log_safely
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.queues import Queue
@@ -259,4 +260,5 @@ class Batch(NamedTuple):
     def settle(self, deliveries: list[Delivery]) -> None:
         """Send what handlers sent that have ended, and settle the deliveries."""
         send_outgoing(self.invocation, self.queue, self.environment, self.time, self.timeouts)
-        settle(deliveries, self.queue, self.environment, self.time, self.timeouts, self.invocation, complete_now=True)
+        group = [delivery.message for delivery in deliveries]
+        settle(group, self.queue, self.environment, self.time, self.timeouts, self.invocation, complete_now=True)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from recoverable._config import Recoverability
-    from recoverable._ladder.delivery import Delivery, Platform
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Platform
     from recoverable._sqs.queues import Queue
 
     Record: TypeAlias = dict[str, Any]

@@ -6,15 +6,23 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from recoverable._ladder import counting
-from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery
+from recoverable._ladder.delivery import (
+    NOTHING_CARRIED,
+    Delivery,
+    carried_in,
+    carried_in_order,
+    is_past_the_ladder,
+    place_on_ladder,
+    restore_retry_state,
+)
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message, place, received
 from recoverable._sqs.wire import wire_of
 
 if TYPE_CHECKING:
     from recoverable._config import Recoverability
-    from recoverable._ladder.delivery import Carried, Platform
+    from recoverable._ladder.delivery import Carried
+    from recoverable._ladder.settlement import Platform
     from recoverable._sqs.wire import Record
 
 
@@ -32,11 +40,11 @@ def restored_delivery(
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
     if platform.redelivers_only:
-        delivery = Delivery(message, broker_count(counted), counting.carried_in_order(carried))
+        delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
         place_by_count(delivery, recoverability)
     else:
         delivery = Delivery(message, broker_count(counted), carried)
-        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+        restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 
@@ -45,7 +53,7 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     record: Record = received(message)
     wire = wire_of(record)
     headers = wire.promoted()
-    carried = counting.carried_in(headers)
+    carried = carried_in(headers)
     native, group = wire.with_overflow(record), message.group_id
     sent_at = carried.time_sent or date_sent
     message_id = carried.message_id or record["messageId"]
@@ -63,8 +71,8 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a delivery where the broker's count alone says them."""
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
     counted, message = delivery.deliveries, delivery.message
-    delivery.unreported = counting.is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    round_, attempt = counting.place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    delivery.unreported = is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
+    round_, attempt = place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
     place(message, round=round_, attempt=attempt)
     delivery.deliveries = attempt
 

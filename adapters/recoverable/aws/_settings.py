@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from recoverable._config import Recoverability
 from recoverable._frozen import Frozen, field
-from recoverable._ladder.delivery import Platform
+from recoverable._ladder.settlement import Platform
 from recoverable._sqs.queues import LONGEST_DELAY
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable._ladder.delivery import Counter, Delivery
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Counter
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 

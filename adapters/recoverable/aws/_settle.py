@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 from recoverable._config import redactor_of
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
-from recoverable._ladder.delivery import Complete, Forward, Redeliver
+from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.faults import FAILED_QUEUE
+from recoverable._ladder.settlement import COMPLETE, Complete, Forward, Redeliver
 from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import describe_error
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.faults import Redact
+    from recoverable._message import Message
     from recoverable._sqs.answers import Failure
     from recoverable._sqs.batches import BatchOperation, Entry
     from recoverable._sqs.queues import Queue
@@ -77,14 +79,19 @@ class Settling(NamedTuple):
     invocation: Invocation
 
 
+def are_completed(group: list[Message], invocation: Invocation) -> bool:
+    """True if each message is to be completed; one that was retried in process is settled as the message of its last attempt."""
+    return all(invocation.settlement_of(delivery_of(message)) is COMPLETE for message in group)
+
+
 def settle(
-    deliveries: list[Delivery], queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None,
+    group: list[Message], queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None,
     invocation: Invocation, *, complete_now: bool,
 ) -> list[Delivery]:  # fmt: skip
     """Do with the broker what was decided about a group: send copies, then delete, then change visibility.
 
     Args:
-        deliveries: the group, each with its settlement.
+        group: the messages, each with its settlement.
         queue: where they came from.
         environment: what the invocation works with.
         time: the invocation's time.
@@ -95,6 +102,7 @@ def settle(
     Returns:
         The deliveries that are not completed: they belong into `batchItemFailures`.
     """
+    deliveries = [delivery_of(message) for message in group]
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
     settling = Settling(Broker(queue, environment, time), time, invocation)

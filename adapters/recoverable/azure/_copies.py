@@ -8,8 +8,9 @@ from hashlib import sha256
 from math import ceil
 from typing import Any
 
-from recoverable._ladder.delivery import Delivery, Forward
+from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
+from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds, sendable
 from recoverable.azure._messages import ARRAYS, aware

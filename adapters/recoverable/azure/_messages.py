@@ -7,8 +7,15 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from recoverable._ladder import counting
-from recoverable._ladder.delivery import NOTHING_CARRIED, Delivery
+from recoverable._ladder.delivery import (
+    NOTHING_CARRIED,
+    Delivery,
+    carried_in,
+    carried_in_order,
+    is_past_the_ladder,
+    place_on_ladder,
+    restore_retry_state,
+)
 from recoverable._limits import MAX_COUNT
 from recoverable._message import NO_HEADERS, Message, place
 from recoverable.headers import texts
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._config import Recoverability
-    from recoverable._ladder.delivery import Platform
+    from recoverable._ladder.settlement import Platform
     from recoverable.azure._settings import ServiceBusSettings
 
 ARRAYS = {
@@ -78,7 +85,7 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     """
     properties = dict(properties_of(native))
     headers = texts(properties) if properties else NO_HEADERS
-    carried = counting.carried_in(headers) if headers else NOTHING_CARRIED
+    carried = carried_in(headers) if headers else NOTHING_CARRIED
     message = Message(
         native.get_body(),
         id=carried.message_id or native.message_id or "",
@@ -89,21 +96,21 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         native=native,
     )
     if platform.redelivers_only:
-        carried = counting.carried_in_order(carried, refused_sends=carried.refused_sends)
+        carried = carried_in_order(carried, refused_sends=carried.refused_sends)
     delivery = Delivery(message, delivered(native.delivery_count), carried)
     delivery.properties = properties
     if platform.redelivers_only:
         restore_place_in_order(delivery, recoverability)
     elif carried is not NOTHING_CARRIED or delivery.deliveries > 1:
-        counting.restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
+        restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
 
 def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a message of an ordered session: the broker's count alone says them."""
     ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
-    delivery.unreported = counting.is_past_the_ladder(delivery.deliveries, **ladder)
-    round_, attempt = counting.place_on_ladder(delivery.deliveries, **ladder)
+    delivery.unreported = is_past_the_ladder(delivery.deliveries, **ladder)
+    round_, attempt = place_on_ladder(delivery.deliveries, **ladder)
     place(delivery.message, round=round_, attempt=attempt)
     delivery.deliveries = attempt
 

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, assert_never
 
 from recoverable._flow.deadline import FOREVER, Deadline
-from recoverable._flow.drive import drive
-from recoverable._flow.flow import attempt_each
+from recoverable._flow.flow import attempt_each, drive
 from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
-from recoverable._ladder.delivery import Complete, Delivery, Forward, Redeliver
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Complete, Forward, Redeliver
 from recoverable.azure._messages import deliveries_of
 from recoverable.hosting import current_environment
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._flow.flow import Call, Run, Steps
-    from recoverable._ladder.delivery import Platform
+    from recoverable._ladder.settlement import Platform
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._rate_limit.limiter import Limiter

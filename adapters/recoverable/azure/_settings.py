@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from recoverable._config import Recoverability
 from recoverable._frozen import Frozen
-from recoverable._ladder.delivery import Platform
+from recoverable._ladder.settlement import Platform
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._service_bus.app_settings import find_setting, host, machine, resolved
 

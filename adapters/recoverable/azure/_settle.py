@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._ladder.backoff import FIRST_PAUSE, pauses
 from recoverable._ladder.decision import deferral_after_refusal
-from recoverable._ladder.delivery import Forward
 from recoverable._ladder.faults import FAILED_QUEUE
+from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely
 from recoverable._service_bus.answers import UNTRIED, Failure, Kind

@@ -10,7 +10,8 @@ from builders import delivery
 from flow.invocations import invocation
 from recoverable import Message
 from recoverable._flow.invocation import Invocation
-from recoverable._ladder.delivery import COMPLETE, Delivery
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE
 from recoverable.aws._managed import Watch
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable._errors import HandlerTimeout, TimeUp
 from recoverable._flow.deadline import FOREVER
-from recoverable._ladder.counting import restore_retry_state
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import Delivery, restore_retry_state
 from recoverable.aws._order import Group, held_longest_first
 
 
@@ -73,11 +72,11 @@ MUTATIONS = (
     ),
     CrowdMutation("nobody who was stopped is tried first", "aws._order.message_to_try_first", nobody, STOPPED, "RUNS"),
     CrowdMutation("all but one are handed back", "aws._order.groups", one_at_a_time, DEAD, "COPIES"),
-    CrowdMutation("a copy with counts is no suspect", "_ladder.counting.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
+    CrowdMutation("a copy with counts is no suspect", "_ladder.delivery.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
     CrowdMutation("an old message is no suspect", "aws._order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
     CrowdMutation("heartbeat not reckoned with", "aws._order.seconds_of_heartbeat", no_seconds, BEATING, "RUNS"),
     CrowdMutation("a stop beside others fails", "_ladder.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
-    CrowdMutation("a hand-back counts", "_ladder.counting.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
+    CrowdMutation("a hand-back counts", "_ladder.delivery.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
     CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
     CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
     CrowdMutation("complete before send", "aws._settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),

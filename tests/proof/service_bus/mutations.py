@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import Delivery, Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
 from recoverable._service_bus.answers import Failure
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
@@ -105,8 +106,8 @@ MUTATIONS = (
     Mutation("bus: delay dropped", "azure._copies.timed", at_once, "bus: one message", "EARLY"),
     Mutation("bus: time to live too short", "azure._copies.timed", with_what_is_left, "bus: short time to live", "LOST"),
     Mutation("bus: count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "bus: batch that retries at once", "ENDLESS"),
-    Mutation("bus: no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
-    Mutation("bus: killers never reported", "_ladder.counting.is_unreported", never, "bus: killer alone", "UNREPORTED"),
+    Mutation("bus: no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
+    Mutation("bus: killers never reported", "_ladder.delivery.is_unreported", never, "bus: killer alone", "UNREPORTED"),
     Mutation("bus: too large given up", "_service_bus.senders.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
     Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),

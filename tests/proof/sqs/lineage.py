@@ -8,7 +8,8 @@ from typing import Any
 from unittest.mock import patch
 
 from proof.lineage import Origin, reason_for, to_text
-from recoverable._ladder.delivery import Delivery, Forward
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward
 from recoverable._sqs.queues import Queue
 from recoverable.aws import _settle as settling
 from recoverable.aws._copies import Copy, copy_of

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import Delivery, Forward, Platform
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import Forward, Platform
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.batches import BatchOperation, Entry
 from recoverable._sqs.broker import Broker
@@ -126,13 +127,13 @@ MUTATIONS = (
     Mutation("nothing is reported", "aws._endpoint.response", report_nothing, "one message", "LOST"),
     Mutation("neighbours not settled", "aws._batch.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
     Mutation("the endangered are not handed back", "aws._order.is_tried_alone", never, "two killers", "CONVICTED"),
-    Mutation("deferral counts", "_ladder.counting.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
-    Mutation("deferral forgets", "_ladder.counting.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
+    Mutation("deferral counts", "_ladder.delivery.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
+    Mutation("deferral forgets", "_ladder.delivery.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
     Mutation("counters in identity", "aws._copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
     Mutation("count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
     Mutation("count of retries in process not carried", "_ladder.copy_headers.immediate_retry", not_carried, "in process with little time", "RUNS"),
-    Mutation("no grace", "_ladder.counting.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
-    Mutation("killers never reported", "_ladder.counting.is_unreported", never, "killer first", "UNREPORTED"),
+    Mutation("no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
+    Mutation("killers never reported", "_ladder.delivery.is_unreported", never, "killer first", "UNREPORTED"),
     Mutation("delay dropped", "aws._copies.addressed", without_delay, "one message", "EARLY"),
     Mutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "_sqs.broker.Broker.send", send_twice, "one message", "COPIES"),

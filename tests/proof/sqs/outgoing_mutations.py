@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from proof.mistakes import Mutation
-from recoverable._ladder.delivery import COMPLETE, Delivery, Settlement
+from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.settlement import COMPLETE, Settlement
 from recoverable._message import Message, received
 from recoverable._outgoing.identity import content_of
 from recoverable._outgoing.message import Outgoing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
 from recoverable._config import Recoverability, redactor_of
-from recoverable._flow.drive import attempt_all
+from recoverable._flow.flow import attempt_all
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._processor import SqsProcessor, response
 from recoverable.aws._records import records_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.delivery import Counter
+    from recoverable._ladder.settlement import Counter
     from recoverable._message import Message
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from recoverable import Message
-from recoverable._flow.drive_async import TIME_IS_UP
+from recoverable._flow.event_loop import TIME_IS_UP
 from recoverable._ladder.faults import text_of
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.timeline import STOPPED, Journal
