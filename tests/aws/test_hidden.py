@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from recoverable.aws._hidden import (
+    NEVER,
+    Change,
     Known,
     Receive,
     begins_late,
+    changed,
     hidden_until,
     is_lost,
     must_be_hidden,
@@ -25,9 +28,14 @@ def known(
     return Known(TIMEOUT, began, ends, begins_late=late, may_change=may)
 
 
-def first(changed: float | None = None, *, confirmed: bool = False) -> Receive:
-    """Return a message that came for the first time, at 1,000."""
-    return Receive(1, RECEIVED, changed, confirmed=confirmed)
+def first(until: float | None = None, *, confirmed: bool = False, at: float = RECEIVED) -> Receive:
+    """Return a message that came for the first time, at 1,000, and whose visibility was changed once, or not."""
+    return Receive(1, RECEIVED, None if until is None else Change(until, at, confirmed=confirmed))
+
+
+def again(until: float, first_at: float | None = 900.0) -> Receive:
+    """Return a message that came before, and was hidden anew."""
+    return Receive(3, first_at, Change(until, RECEIVED, confirmed=True))
 
 
 AGAIN, UNDATED = Receive(3, 900.0), Receive(2, None)
@@ -46,12 +54,53 @@ AGAIN, UNDATED = Receive(3, 900.0), Receive(2, None)
         pytest.param(first(1_007, confirmed=True), known(), 1_006, id="as a confirmed change says that shortens it"),
         pytest.param(first(1_090), known(), 1_029, id="no longer for a change that is not confirmed"),
         pytest.param(first(1_007), known(), 1_006, id="shorter for one, because it may have been made"),
+        pytest.param(first(1_090, confirmed=True, at=1_029), known(), 1_029, id="no longer for one that came too late"),
+        pytest.param(Receive(1, RECEIVED, Change(1_090, 1_000, confirmed=True, lapsed=True)), known(), NEVER, id="not at all once one came too late"),
+        pytest.param(Receive(2, 900.0, repeated=True), known(), NEVER, id="not at all where its batch has a later receive of it"),
         pytest.param(UNDATED, known(), None, id="unknown without its first receive"),
-        pytest.param(Receive(2, None, 1_090, confirmed=True), known(), 1_089, id="known by a confirmed change all the same"),
+        pytest.param(again(1_090, None), known(), 1_089, id="known by a confirmed change all the same"),
     ],
 )  # fmt: skip
 def test_a_message_is_hidden(receive: Receive, times: Known, until: float | None) -> None:
     assert hidden_until(receive, times) == until
+
+
+SURE, UNSURE = Change(1_007, 1_001, confirmed=True), Change(1_007, 1_001, confirmed=False)
+
+
+@pytest.mark.parametrize(
+    ("before", "until", "at", "confirmed", "after"),
+    [
+        pytest.param(None, 1_007, 1_001, True, SURE, id="the first one"),
+        pytest.param(None, 1_007, 1_001, False, UNSURE, id="the first one, unconfirmed"),
+        pytest.param(SURE, 1_009, 1_003, True, Change(1_009, 1_001, confirmed=True), id="a later one extends it"),
+        pytest.param(SURE, 1_009, 1_003, False, SURE, id="a later one that is not confirmed does not"),
+        pytest.param(
+            SURE,
+            1_012,
+            1_006,
+            True,
+            Change(1_012, 1_001, confirmed=True, lapsed=True),
+            id="a later one that came when others had it",
+        ),
+        pytest.param(
+            UNSURE, 1_009, 1_003, True, Change(1_009, 1_003, confirmed=True), id="one that is confirmed at last"
+        ),
+        pytest.param(
+            UNSURE,
+            1_012,
+            1_006,
+            True,
+            Change(1_012, 1_006, confirmed=True, lapsed=True),
+            id="one that is confirmed too late",
+        ),
+        pytest.param(UNSURE, 1_009, 1_003, False, UNSURE, id="none of which is confirmed"),
+    ],
+)
+def test_changes_of_a_visibility_come_to(
+    before: Change | None, until: float, at: float, *, confirmed: bool, after: Change
+) -> None:
+    assert changed(before, until, at, confirmed=confirmed) == after
 
 
 @pytest.mark.parametrize(
@@ -62,6 +111,7 @@ def test_a_message_is_hidden(receive: Receive, times: Known, until: float | None
         pytest.param(AGAIN, known(), False, id="no: the last receive may have been a moment ago"),
         pytest.param(AGAIN, known(late=True), True, id="yes: invocations of this process begin late"),
         pytest.param(Receive(3, 980.0), known(late=True), False, id="no: even the first receive was short ago"),
+        pytest.param(Receive(1, RECEIVED, repeated=True), known(), True, id="yes: its batch has a later receive of it"),
         pytest.param(UNDATED, known(late=True), False, id="no: nothing is known of it"),
     ],
 )
@@ -94,10 +144,11 @@ def test_only_a_first_receive_shows_that_an_invocation_began_late(
         pytest.param(first(), known(began=1_030, ends=1_060), False, id="another has it from the start"),
         pytest.param(UNDATED, known(), False, id="nothing is known of it"),
         pytest.param(first(1_090, confirmed=True), known(), False, id="it is hidden already"),
+        pytest.param(Receive(1, 970.0), known(began=970, ends=1_060), False, id="another may have it by now"),
     ],
 )
 def test_a_message_is_hidden_anew(receive: Receive, times: Known, *, wanted: bool) -> None:
-    assert must_be_hidden(receive, times) is wanted
+    assert must_be_hidden(receive, times, RECEIVED) is wanted
 
 
 @pytest.mark.parametrize(
@@ -119,7 +170,7 @@ def test_so_long_are_messages_hidden_anew(times: Known, now: float, seconds: int
         pytest.param(first(), known(), 1_028.9, False, id="it is hidden until then"),
         pytest.param(first(), known(), 1_029, True, id="it may be shown then"),
         pytest.param(AGAIN, known(), 1_001, True, id="nothing shows that it is hidden"),
-        pytest.param(Receive(3, 900.0, 1_032, confirmed=True), known(), 1_028, False, id="it was hidden anew"),
+        pytest.param(again(1_032), known(), 1_028, False, id="it was hidden anew"),
         pytest.param(first(1_150, confirmed=True), known(began=1_030), 1_031, True, id="it was shown before, though a beat was confirmed"),
         pytest.param(UNDATED, known(), 9_999, False, id="nothing is known of it"),
     ],

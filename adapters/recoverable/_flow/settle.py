@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
     from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.decision import Decision
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
 
 AT_ONCE = Redeliver(NO_DELAY)
+
+LOST = Redeliver(None)
+"""The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
 NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
@@ -185,6 +189,8 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
 
 def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose attempt failed."""
+    if is_lost(delivery, invocation):
+        return lose(delivery, invocation)
     if invocation.on_failure is not None:
         invocation.on_failure(delivery.message, failure)
     if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
@@ -201,6 +207,22 @@ def defer_while_limited(
     return decide_and_report(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
 
 
+def is_lost(delivery: Delivery, invocation: Invocation) -> bool:
+    """True if another delivery may have a message by now, so that nothing is done for this one.
+
+    What would not come again, or would expire, is not left to another delivery: it moves to the error queue.
+    """
+    lease = invocation.lease
+    return lease is not None and lease.is_lost(delivery) and not lease.why_not_wait(delivery, None)
+
+
+def lose(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a message that is lost to another delivery; nothing is logged, observed or counted for it."""
+    if invocation.limiter is not None:
+        invocation.limiter.release_probe(delivery)
+    return LOST
+
+
 def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery, and log it; where the decision itself raises, the message is redelivered.
 
@@ -209,18 +231,36 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         event: the failed attempt's exception, or the deferral.
         invocation: what it came in.
     """
-    from recoverable._ladder.decision import decide  # noqa: PLC0415  # the failure side
+    from recoverable._ladder.decision import decide, move_instead_of_waiting  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
 
     settings, observer = invocation.recoverability, invocation.observer
+    if is_lost(delivery, invocation):
+        return lose(delivery, invocation)
     platform = platform_for(delivery, event, invocation)
     try:
         decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
+        if why := why_not_wait(decision, invocation):
+            now = invocation.clock()
+            decision = move_instead_of_waiting(decision, why, recoverability=settings, platform=platform, now=now)
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
         report_undecided(delivery, error, invocation.redact)
         return Redeliver(None) if observer is None else observer.note_undecided(delivery)
     report(decision, invocation.redact, in_text=platform.text_log)
     return decision.settlement if observer is None else observer.note(decision)
+
+
+def why_not_wait(decision: Decision, invocation: Invocation) -> str:
+    """Return why a message that is to wait in its queue, or is lost to another delivery, would not be seen again; "" where it would."""
+    delivery, settlement, lease = decision.delivery, decision.settlement, invocation.lease
+    if lease is None:
+        return ""
+    if lease.is_lost(delivery):
+        return lease.why_not_wait(delivery, None)
+    in_process = invocation.recoverability.immediate.in_process and is_retried_in_process(delivery, invocation.platform)
+    if not isinstance(settlement, Redeliver) or (in_process and settlement == AT_ONCE):
+        return ""
+    return lease.why_not_wait(delivery, settlement.after)
 
 
 def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Platform:
@@ -249,6 +289,8 @@ def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
     from recoverable._ladder.decision import forward_given_up  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report_given_up  # noqa: PLC0415  # the failure side
 
+    if is_lost(delivery, invocation):
+        return lose(delivery, invocation)
     error_queue = invocation.recoverability.failed.error_queue or ""
     report_given_up(delivery, error_queue)
     settlement = forward_given_up(delivery, error_queue)

@@ -75,6 +75,7 @@ class SqsEndpoint:
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        retention: timedelta | None = None,
         large_bodies: S3Bodies | None = None,
         heartbeat: timedelta | None = None,
         warm: bool = False,
@@ -89,7 +90,8 @@ class SqsEndpoint:
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
+            timeouts=timeouts, visibility_timeout=visibility_timeout, retention=retention,
+            large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
         if warm and client is None:

@@ -10,7 +10,6 @@ from math import ceil
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._config import redactor_of
 from recoverable._ladder.delivery import delivery_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.broker import Broker
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
     from recoverable._sqs.queues import Queue
     from recoverable.hosting import Environment
@@ -133,9 +131,9 @@ NOT_REPEATED = (
     "Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "
     "a crash is noticed late. Check the permission sqs:ChangeMessageVisibility."
 )
-NOT_HIDDEN = (
-    "Their heartbeat ends: they were visible already, and may be worked on by another instance as well; or they were hidden for "
-    "12 hours, which is the longest that SQS allows. Raise the queue's visibility timeout, or lower the batching window."
+REFUSED = (
+    "Their heartbeat ends: they were deleted, or hidden for 12 hours, which is the longest that SQS allows; on a FIFO queue another instance "
+    "may have them, too. Raise the queue's visibility timeout, or lower the batching window."
 )
 
 
@@ -167,10 +165,10 @@ def beats_for(hidden: timedelta, queue: Queue, time: TimeBudget, environment: En
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
     beside = TimeBudget(None, timedelta(seconds=2 * time.call_timeout))
     broker, began = Broker(queue, environment, beside), environment.clock()
-    redact = None if time.invocation is None else redactor_of(time.invocation.recoverability)
+    invocation = time.invocation
     return Beats(
         ceil(hidden.total_seconds()),
-        lambda deliveries, seconds: hide(deliveries, seconds, broker, redact),
+        lambda deliveries, seconds: hide(deliveries, seconds, broker, invocation),
         later=environment.later or call_later,
         sleep=environment.sleep,
         elapsed=lambda: seconds_between(began, environment.clock()),
@@ -183,7 +181,7 @@ def seconds_between(earlier: datetime, later: datetime) -> float:
 
 
 def hide(
-    deliveries: list[Delivery], seconds: int, broker: Broker, redact: Redact | None
+    deliveries: list[Delivery], seconds: int, broker: Broker, invocation: Invocation | None
 ) -> tuple[list[Delivery], bool]:
     """Hide messages for so many seconds from now.
 
@@ -191,11 +189,17 @@ def hide(
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
+    lease, redact = (invocation.lease, invocation.redact) if invocation is not None else (None, None)
+    until = invocation.clock().timestamp() + seconds if invocation is not None else 0.0
     failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
     gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
     missed = [deliveries[n] for n in failures if deliveries[n] not in gone]
     reasons = {failure.reason for failure in failures.values()}
-    for consequence, concerned in ((NOT_HIDDEN, gone), (NOT_REPEATED, missed)):
+    if lease is not None:
+        unconfirmed = [*gone, *missed]
+        lease.note_change(unconfirmed, until, confirmed=False)
+        lease.note_change([each for each in deliveries if each not in unconfirmed], until, confirmed=True)
+    for consequence, concerned in ((REFUSED, gone), (NOT_REPEATED, missed)):
         if concerned:
             log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact)
     return gone, as_a_whole

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from recoverable._frozen import Frozen
+from recoverable._frozen import Frozen, field
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 
 CLOCK_SKEW = 1.0
@@ -39,20 +39,56 @@ class Known(Frozen):
     may_change: bool = True
 
 
+class Change(Frozen):
+    """What the calls of this invocation that change a message's visibility have come to.
+
+    Args:
+        until: until when the last one hides it.
+        first_at: when the first confirmed one had ended.
+        confirmed: True if SQS has confirmed one; else none may have been made, and `until` is the first end of all.
+        lapsed: True if the message was shown to others between two of them: SQS takes the later one all the same.
+    """
+
+    until: float
+    first_at: float
+    confirmed: bool = field(kw_only=True)
+    lapsed: bool = field(default=False, kw_only=True)
+
+
+def changed(before: Change | None, until: float, at: float, *, confirmed: bool) -> Change:
+    """Return what the changes have come to with one more.
+
+    Args:
+        before: what they had come to; None for the first one.
+        until: until when this one hides the message.
+        at: when its call has ended.
+        confirmed: True if SQS has confirmed it.
+    """
+    if before is None:
+        return Change(until, at, confirmed=confirmed)
+    if not confirmed:
+        return before if before.confirmed else before.replace(until=min(before.until, until))
+    lapsed = before.lapsed or before.until - CLOCK_SKEW <= at
+    return Change(until, before.first_at if before.confirmed else at, confirmed=confirmed, lapsed=lapsed)
+
+
 class Receive(Frozen):
-    """A delivery as SQS describes it, and the change of its visibility that this invocation made.
+    """A delivery as SQS describes it, and what this invocation did to its visibility.
 
     Args:
         count: how often SQS has given out the message, from 1.
         first_at: when it first did; None where that is unknown.
-        changed: until when the last change hides it; None without one.
-        confirmed: True if SQS has confirmed that change.
+        change: what the changes of its visibility have come to; None without one.
+        repeated: True if the same batch has a later receive of the message.
     """
 
     count: int
     first_at: float | None
-    changed: float | None = None
-    confirmed: bool = False
+    change: Change | None = None
+    repeated: bool = field(default=False, kw_only=True)
+
+
+NEVER = float("-inf")
 
 
 def hidden_until(receive: Receive, known: Known) -> float | None:
@@ -61,13 +97,20 @@ def hidden_until(receive: Receive, known: Known) -> float | None:
     The first receive is this one for count 1, and for a higher count it was earlier. Where no delivery could be handed back by a change of
     visibility, a later one began when the invocation did.
     """
-    if receive.confirmed and receive.changed is not None:
-        return receive.changed - CLOCK_SKEW
-    if receive.first_at is None:
-        return None
-    received = known.began if receive.count > 1 and not known.may_change else receive.first_at
-    until = received + known.timeout if receive.changed is None else min(received + known.timeout, receive.changed)
-    return until - CLOCK_SKEW
+    change = receive.change
+    if receive.repeated or (change is not None and change.lapsed):
+        return NEVER
+    until = None
+    if receive.first_at is not None:
+        received = known.began if receive.count > 1 and not known.may_change else receive.first_at
+        until = received + known.timeout - CLOCK_SKEW
+    if change is None:
+        return until
+    if change.confirmed:
+        # of a message that came for the first time it is known whether it was still hidden then
+        was_late = receive.count == 1 and until is not None and until <= change.first_at
+        return until if was_late else change.until - CLOCK_SKEW
+    return None if until is None else min(until, change.until - CLOCK_SKEW)
 
 
 def was_shown(receive: Receive, known: Known) -> bool:
@@ -76,20 +119,26 @@ def was_shown(receive: Receive, known: Known) -> bool:
     Of a message that came for the first time this is known. A later receive may have been a moment ago: it is taken for hidden, unless
     invocations of this process begin late.
     """
+    if receive.repeated:
+        return True
     if receive.first_at is None or receive.first_at + known.timeout > known.began:
         return False
     return receive.count == 1 or known.begins_late
 
 
 def begins_late(receive: Receive, known: Known) -> bool:
-    """True if a message that came for the first time shows that its invocation began after it was shown to others."""
-    return receive.count == 1 and was_shown(receive, known.__replace__(began=known.began - CLOCK_SKEW))
+    """True if a message shows that its invocation began after it was shown to others: it came for the first time, or twice in one batch."""
+    return receive.repeated or (
+        receive.count == 1 and was_shown(receive, known.replace(began=known.began - CLOCK_SKEW))
+    )
 
 
-def must_be_hidden(receive: Receive, known: Known) -> bool:
-    """True if a message may be shown to others before its invocation ends, and was not shown before it began."""
+def must_be_hidden(receive: Receive, known: Known, now: float) -> bool:
+    """True if a message may be shown to others before its invocation ends, and nothing says that it was shown already."""
     until = hidden_until(receive, known)
-    return until is not None and (known.ends is None or until < known.ends) and not was_shown(receive, known)
+    if until is None or was_shown(receive, known) or (receive.count == 1 and until <= now):
+        return False
+    return known.ends is None or until < known.ends
 
 
 def seconds_to_hide(known: Known, now: float) -> int:

@@ -44,11 +44,16 @@ def standard_batch(
         invocation: what they run in.
         time: the invocation's time.
     """
+    not_hidden = set(invocation.lease.hide_to_the_end()) if invocation.lease is not None else set()
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(time))
     ready = [delivery for delivery in map(delivery_of, messages) if delivery not in settled]
-    ordered = groups(ready, lambda: time.is_over() or invocation.interruption is not None)
-    return in_messages(chain([(settled, False)] if settled else [], ordered))
+    aside = [*settled, *(delivery for delivery in ready if delivery in not_hidden)]
+    ordered = groups(
+        [each for each in ready if each not in not_hidden],
+        lambda: time.is_over() or invocation.interruption is not None,
+    )
+    return in_messages(chain([(aside, False)] if aside else [], ordered))
 
 
 def in_messages(groups: Iterable[Group]) -> MessageGroups:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias, TypedDict
 
+    from recoverable._flow.invocation import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._outgoing.outbox import Sender
@@ -87,9 +88,14 @@ class SqsProcessor:
 
             return sender_for(invocation, queue, environment, time, settings.timeouts)
 
+        def lease() -> Lease:
+            from recoverable.aws._lease import lease_for  # noqa: PLC0415  # the failure side
+
+            return lease_for(messages, queue, environment, time, invocation, settings)
+
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
-                self.recoverability, platform, environment.clock, deadline, context=context, sender=sender,
+                self.recoverability, platform, environment.clock, deadline, context=context, sender=sender, lease=lease,
                 seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not platform.redelivers_only),
                 on_failure=on_failure,
             )  # fmt: skip

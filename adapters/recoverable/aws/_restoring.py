@@ -67,6 +67,11 @@ def broker_count(text: str) -> int:
     return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
 
 
+def receives(delivery: Delivery) -> int:
+    """Return how often SQS delivered the message, this time included."""
+    return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
+
+
 def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a delivery where the broker's count alone says them."""
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries

@@ -8,6 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from recoverable._config import redactor_of
+from recoverable._flow.settle import LOST, is_lost
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.delivery import delivery_of
@@ -46,6 +47,11 @@ TOO_LARGE = f"a copy would be larger than SQS takes. {UNTIL_TAKEN}"
 NO_RETRY = "a copy for a retry was refused. It moves to the error queue '{}' ({})."
 NO_COPY = (
     "no copy for '{}' can be made ({}). It stays on the queue and will be redelivered after its visibility timeout."
+)
+
+SHOWN_TO_OTHERS = (
+    "%d messages from '%s' were shown to others before they were settled. Nothing is sent for them, and their next delivery is attempted. "
+    "Raise the queue's VisibilityTimeout to six times the function's time-out and the batching window."
 )
 
 STAY = "They stay on the queue and will be redelivered after their visibility timeout."
@@ -106,6 +112,7 @@ def settle(
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
     settling = Settling(Broker(queue, environment, time), time, invocation)
+    deliveries, lost = without_lost(deliveries, settling)
     copies, completed, redelivered = sort_by_settlement(deliveries, settling)
     unsent: list[Delivery] = []
     if copies and timeouts is not None:
@@ -120,7 +127,26 @@ def settle(
     waiting = [(delivery, longer_wait(delivery, settling)) for delivery in unsent]
     if changed := in_whole_seconds([*redelivered, *waiting], LONGEST_VISIBILITY - time.total):
         change_visibility(changed, settling)
-    return [*unsent, *(delivery for delivery, _ in redelivered)]
+    return [*lost, *unsent, *(delivery for delivery, _ in redelivered)]
+
+
+def without_lost(deliveries: list[Delivery], settling: Settling) -> tuple[list[Delivery], list[Delivery]]:
+    """Return the deliveries to settle, and those that are lost to another delivery: nothing is done for these, and one warning names them.
+
+    What succeeded is completed all the same.
+    """
+    invocation = settling.invocation
+    lost = [each for each in deliveries if invocation.settlement_of(each) is not COMPLETE and is_lost(each, invocation)]
+    if not lost:
+        return deliveries, lost
+    for delivery in lost:
+        invocation.settle(delivery, LOST)
+    if invocation.observer is not None:
+        invocation.observer.forget(lost)
+    messages = [delivery.message for delivery in lost]
+    extra = {"message_ids": [message.id for message in messages], "queue": settling.broker.queue.name}
+    log_safely(log.warning, SHOWN_TO_OTHERS, len(messages), messages[0].queue, extra=extra, redact=invocation.redact)
+    return [delivery for delivery in deliveries if delivery not in {*lost}], lost
 
 
 class Work(NamedTuple):

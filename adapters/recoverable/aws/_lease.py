@@ -1,0 +1,301 @@
+"""Know for how long an invocation has its messages: until when SQS hides them, and how long they may wait in the queue."""
+
+from __future__ import annotations
+
+import logging
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from recoverable._ladder.delivery import delivery_of
+from recoverable._ladder.expiry import RETENTION, warning_of_half, why_it_expires
+from recoverable._observe.log import log_safely
+from recoverable._sqs.answers import Failure
+from recoverable._sqs.attributes import UNKNOWN
+from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
+from recoverable._sqs.broker import Broker
+from recoverable._sqs.queues import LONGEST_VISIBILITY
+from recoverable.aws._hidden import (
+    Change,
+    Known,
+    Receive,
+    begins_late,
+    changed,
+    hidden_until,
+    is_lost,
+    must_be_hidden,
+    seconds_to_hide,
+)
+from recoverable.aws._order import VISIBILITY_TIMEOUT, held_longest_first, seconds_since_first_receive
+from recoverable.aws._restoring import date_sent, receives
+from recoverable.aws._settle import log_failed_call, receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from recoverable._flow.invocation import Invocation, Lease
+    from recoverable._ladder.delivery import Delivery
+    from recoverable._message import Message
+    from recoverable._sqs.attributes import QueueAttributes
+    from recoverable._sqs.queues import Queue
+    from recoverable.aws._settings import SqsSettings
+    from recoverable.aws._time_budget import TimeBudget
+    from recoverable.hosting import Environment
+
+log = logging.getLogger("recoverable.settlement")
+
+ASK_AGAIN, ASK_SOON = 300.0, 10.0
+"""Seconds after which SQS is asked again what a queue is set to, and where it gave no answer."""
+
+LATE_FOR = 3_600.0
+"""Seconds for which invocations are taken to begin late, after one that did."""
+
+PART_FOR_HIDING = 0.25
+"""The part of an invocation's time in which messages are hidden anew."""
+
+NOT_ASKED = (
+    "SQS GetQueueAttributes failed for '%s' (%s). Its visibility timeout is taken to be %g s and its retention %s. "
+    "Check the permission sqs:GetQueueAttributes."
+)
+NOT_HIDDEN = (
+    "They may be shown to others while this invocation has them; then nothing is sent for them, and their next delivery is attempted. "
+    "Check the permission sqs:ChangeMessageVisibility."
+)
+NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
+TOO_LONG = "a message can wait for %s at most where its order is kept"
+
+
+def lease_for(
+    messages: list[Message], queue: Queue, environment: Environment, time: TimeBudget, invocation: Invocation, settings: SqsSettings
+) -> Lease:  # fmt: skip
+    """Return what knows for how long an invocation has its messages.
+
+    Args:
+        messages: those of the invocation.
+        queue: where they came from.
+        environment: keeps what SQS said of the queue.
+        time: the invocation's time.
+        invocation: what they run in.
+        settings: the endpoint's.
+    """
+    known = KnownQueue(Broker(queue, environment, time), environment, time, invocation, settings)
+    return OrderedLease(known) if queue.fifo else HiddenLease(messages, known)
+
+
+class KnownQueue:
+    """A queue as SQS describes it: asked once in a process, on the failure side alone, and again after some minutes.
+
+    Args:
+        broker: the queue's.
+        environment: keeps the answer.
+        time: the invocation's time.
+        invocation: what its messages run in.
+        settings: the endpoint's; it says what SQS does not.
+    """
+
+    def __init__(
+        self, broker: Broker, environment: Environment, time: TimeBudget, invocation: Invocation, settings: SqsSettings
+    ) -> None:
+        self.broker, self.kept, self.time, self.invocation = broker, environment.kept, time, invocation
+        self._settings = settings
+        self._attributes: QueueAttributes | None = None
+
+    def now(self) -> float:
+        """Return the time."""
+        return self.invocation.clock().timestamp()
+
+    @property
+    def attributes(self) -> QueueAttributes:
+        """Return what the queue is set to, as far as SQS says it."""
+        if self._attributes is None:
+            key, now = (KnownQueue, self.broker.queue), self.now()
+            expires, self._attributes = self.kept.get(key, (now, UNKNOWN))
+            if not now < expires <= now + ASK_AGAIN:  # a clock that was put back asks at once
+                asked = self.broker.attributes()
+                if isinstance(asked, Failure):
+                    self._log_not_asked(asked)
+                    self.kept[key] = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON), self._attributes
+                else:
+                    self._attributes = asked
+                    self.kept[key] = now + ASK_AGAIN, asked
+        return self._attributes
+
+    @property
+    def visibility_timeout(self) -> float:
+        """Return for how many seconds the queue hides a message: as SQS says, else the setting, else as long as the function runs."""
+        said, setting = self.attributes.visibility_timeout, self._settings.visibility_timeout
+        seconds = float(said) if said is not None else setting.total_seconds() if setting else self.time.total
+        local = os.environ.get(VISIBILITY_TIMEOUT, "")
+        return min(seconds, int(local)) if local.isascii() and local.isdigit() else seconds
+
+    @property
+    def retention(self) -> timedelta:
+        """Return for how long the queue keeps a message: as the setting says, else as SQS does, else four days."""
+        said = self.attributes.retention
+        return self._settings.retention or (RETENTION if said is None else timedelta(seconds=said))
+
+    def why_not_again(self, delivery: Delivery, after: timedelta) -> str:
+        """Return why a message that waits so long does not come again, or not before it expires; "" where it does."""
+        most = self.attributes.max_receives
+        if most is not None and receives(delivery) >= most:
+            return NO_MORE_RECEIVES % most
+        sent_at = date_sent(delivery.message)
+        if sent_at is None:
+            return ""
+        age = self.invocation.clock() - sent_at
+        return why_it_expires(age, after, retention=self.retention, invocation=self.longest_invocation)
+
+    @property
+    def longest_invocation(self) -> timedelta:
+        """Return for how long an invocation may last; 0 where nothing says it."""
+        return timedelta(seconds=self.time.total if self.time.for_handlers is not None else 0)
+
+    def _log_not_asked(self, failure: Failure) -> None:
+        log_safely(
+            log.warning, NOT_ASKED, self.broker.queue.name, failure.reason, self.visibility_timeout, self.retention,
+            redact=self.invocation.redact,
+        )  # fmt: skip
+
+
+class OrderedLease:
+    """The lease on messages of a FIFO queue: SQS refuses their expired handles, and they wait in the queue.
+
+    Args:
+        known: the queue.
+    """
+
+    def __init__(self, known: KnownQueue) -> None:
+        self._known = known
+
+    def is_lost(self, _: Delivery) -> bool:
+        """Return False: what another has received since, SQS lets nobody change."""
+        return False
+
+    def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message cannot wait for so long; "" where it can. Log a warning when it uses up half of its retention."""
+        known = self._known
+        longest = timedelta(seconds=LONGEST_VISIBILITY) - known.longest_invocation
+        if after is not None and after > longest:
+            return TOO_LONG % longest
+        wait = timedelta(seconds=known.visibility_timeout) if after is None else after
+        if why := known.why_not_again(delivery, wait):
+            return why
+        message, sent_at = delivery.message, date_sent(delivery.message)
+        if sent_at is not None:
+            age, is_first = known.invocation.clock() - sent_at, receives(delivery) == 1
+            if text := warning_of_half(age, wait, retention=known.retention, is_first=is_first):
+                extra = {"message_id": message.id, "queue": message.queue}
+                log_safely(log.warning, text, message.id, message.queue, message.group_id, known.retention, extra=extra)
+        return ""
+
+    def hide_to_the_end(self) -> list[Delivery]:
+        """Do nothing, and return no message: SQS itself says when one is another's."""
+        return []
+
+    def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
+        """Do nothing, as above."""
+
+
+class HiddenLease:
+    """The lease on messages of a standard queue: until when each of them is hidden.
+
+    Args:
+        messages: those of the invocation.
+        known: the queue.
+    """
+
+    def __init__(self, messages: list[Message], known: KnownQueue) -> None:
+        self._queue, self._time, self._messages = known, known.time, messages
+        self._began, self._ends = known.time.span(known.now())
+        self._changes: dict[Delivery, Change] = {}
+        self._last_receives: dict[str, int] = {}
+        self._known: Known | None = None
+        self._is_prepared = False
+
+    @property
+    def visibility_timeout(self) -> float:
+        """Return for how many seconds the queue hides a message."""
+        return self._queue.visibility_timeout
+
+    def is_lost(self, delivery: Delivery) -> bool:
+        """True if others may have received a message before a call that is made for it now has ended."""
+        if not self._is_prepared:
+            self.hide_to_the_end()
+        at = self._queue.now() + self._time.call_timeout
+        return is_lost(self._receive(delivery), self._times(), at)
+
+    def seconds_left(self, deliveries: Collection[Delivery]) -> float:
+        """Return for how many seconds from now all of these are hidden."""
+        ends = [hidden_until(self._receive(each), self._times()) for each in deliveries]
+        return min((end for end in ends if end is not None), default=float(LONGEST_VISIBILITY)) - self._queue.now()
+
+    def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message does not come again, or not before it expires; "" where it does."""
+        wait = timedelta(seconds=self.visibility_timeout) if after is None else after
+        return self._queue.why_not_again(delivery, wait)
+
+    def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
+        """Note until when a call hides messages, and whether SQS has confirmed that."""
+        at = self._queue.now()
+        for delivery in deliveries:
+            self._changes[delivery] = changed(self._changes.get(delivery), until, at, confirmed=confirmed)
+
+    def hide_to_the_end(self) -> list[Delivery]:
+        """Hide anew, ten a call, what would be shown to others before the invocation ends; a heartbeat does that by itself.
+
+        Returns:
+            Those for which no time was left.
+        """
+        self._is_prepared = True
+        heartbeat, now, times = self._queue.invocation.heartbeat, self._queue.now(), self._times()
+        if (heartbeat is not None and heartbeat.seconds) or not times.may_change:
+            return []
+        settlements = self._queue.invocation.settlements
+        undecided = [delivery_of(message) for message in self._messages if message not in settlements]
+        uncertain = [each for each in undecided if must_be_hidden(self._receive(each), times, now)]
+        waiting, latest = held_longest_first(uncertain), now + self._time.total * PART_FOR_HIDING
+        while waiting and self._queue.now() < latest:
+            self._hide(waiting[:MAX_ENTRIES])
+            del waiting[:MAX_ENTRIES]
+        return waiting
+
+    def _hide(self, deliveries: list[Delivery]) -> None:
+        broker, now = self._queue.broker, self._queue.now()
+        seconds = seconds_to_hide(self._times(), now)
+        entries = [{**receipt(each), "VisibilityTimeout": seconds} for each in deliveries]
+        failures, _ = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
+        missed = [deliveries[n] for n in failures]
+        self.note_change([each for each in deliveries if each not in missed], now + seconds, confirmed=True)
+        if missed:
+            denied = any(failure.kind == "denied" for failure in failures.values())
+            if denied:
+                self._queue.kept[HiddenLease, broker.queue, "denied"] = now
+                self._known = None
+            reasons, level = {each.reason for each in failures.values()}, logging.ERROR if denied else logging.WARNING
+            log_failed_call(
+                CHANGE_VISIBILITY, broker.queue, missed, reasons, NOT_HIDDEN, self._queue.invocation.redact, level
+            )
+
+    def _times(self) -> Known:
+        """Return what is known of the invocation's times; note when it began late."""
+        if self._known is None:
+            timeout, kept, queue = self.visibility_timeout, self._queue.kept, self._queue.broker.queue
+            known = Known(timeout, self._began, self._ends)
+            for delivery in map(delivery_of, self._messages):
+                broker_id = delivery.native["messageId"]
+                self._last_receives[broker_id] = max(receives(delivery), self._last_receives.get(broker_id, 0))
+            if any(begins_late(self._receive(delivery_of(each)), known) for each in self._messages):
+                kept[HiddenLease, queue, "late"] = self._began
+            late_at, denied_at = (kept.get((HiddenLease, queue, what), float("-inf")) for what in ("late", "denied"))
+            self._known = known.replace(
+                begins_late=0 <= self._began - late_at < LATE_FOR,
+                may_change=not 0 <= self._queue.now() - denied_at < ASK_AGAIN,
+            )
+        return self._known
+
+    def _receive(self, delivery: Delivery) -> Receive:
+        age = seconds_since_first_receive(delivery, self._queue.invocation.clock())
+        first_at = None if age is None else self._queue.now() - age
+        count = receives(delivery)
+        repeated = count < self._last_receives.get(delivery.native["messageId"], 0)
+        return Receive(count, first_at, self._changes.get(delivery), repeated=repeated)
