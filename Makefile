@@ -14,12 +14,15 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless
+.PHONY: demo test check suite quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
 
-test: $(READY) check    ## everything that CI runs; four at a time on two cores, for many tests wait for real time
+test: $(READY)          ## everything that CI runs: style and types beside the suite, four tests at a time on two cores, for many wait for real time
+	@$(MAKE) --no-print-directory -j 2 check suite
+
+suite: $(READY)
 	$(BIN)/python -m pytest -n 4 --dist loadgroup
 
 check: $(READY)         ## style and types

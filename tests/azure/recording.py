@@ -31,11 +31,10 @@ class RecordingClient:
         self.calls: list[tuple[str, list[ServiceBusMessage]]] = []
         self.senders: list[str] = []
         self.closed: list[str] = []
-        self._in_use = Lock()
 
     def get_queue_sender(self, queue_name: str) -> RecordingSender:
         self.senders.append(queue_name)
-        return RecordingSender(self, queue_name, self._in_use)
+        return RecordingSender(self, queue_name)
 
     @property
     def sent(self) -> list[tuple[str, ServiceBusMessage]]:
@@ -50,11 +49,11 @@ class RecordingClient:
 class RecordingSender:
     """The sender of one queue; two threads at once are one too many."""
 
-    def __init__(self, client: RecordingClient, queue: str, in_use: Lock) -> None:
-        self._client, self._queue, self._in_use = client, queue, in_use
+    def __init__(self, client: RecordingClient, queue: str) -> None:
+        self._client, self.entity_name, self._in_use = client, queue, Lock()
 
     def close(self) -> None:
-        self._client.closed.append(self._queue)
+        self._client.closed.append(self.entity_name)
 
     def create_message_batch(self) -> ServiceBusMessageBatch:
         return ServiceBusMessageBatch(self._client.largest)
@@ -62,20 +61,20 @@ class RecordingSender:
     def send_messages(
         self, message: ServiceBusMessage | ServiceBusMessageBatch, *, timeout: float | None = None
     ) -> None:
-        assert self._in_use.acquire(blocking=False), "two threads use the client at once"
+        assert self._in_use.acquire(blocking=False), "two threads use a sender at once"
         try:
             self._send(message)
         finally:
             self._in_use.release()
 
     def _send(self, message: ServiceBusMessage | ServiceBusMessageBatch) -> None:
-        if (refusal := self._client.refuses(self._queue)) is not None:
+        if (refusal := self._client.refuses(self.entity_name)) is not None:
             raise refusal
         messages = list(messages_of(message))
         if isinstance(message, ServiceBusMessage) and encoded_size(message) > self._client.largest:
             raise MessageSizeExceededError(message="too large")
         if messages:
-            self._client.calls.append((self._queue, messages))
+            self._client.calls.append((self.entity_name, messages))
 
 
 def messages_of(message: ServiceBusMessage | ServiceBusMessageBatch) -> Iterator[ServiceBusMessage]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from threading import Event, get_ident
 
 import pytest
@@ -12,12 +14,13 @@ import pytest
 from azure.endpoints import Handler, ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
-from builders import QUEUE, Boom
+from builders import QUEUE, Boom, Clock
 from recoverable import Message
 from recoverable._service_bus.senders import Broker
 from recoverable._service_bus.wire import Copy
 from recoverable.azure import Abandoned
 from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
+from recoverable.hosting import Environment
 
 ERROR = Boom("it broke")
 
@@ -91,7 +94,7 @@ def test_what_a_plain_function_gives_unawaited_is_awaited() -> None:
 
 
 @pytest.mark.parametrize("handler", [Handler(ERROR), fail], ids=["plain", "coroutine"])
-def test_invocations_in_many_threads_use_the_client_one_at_a_time(handler: object) -> None:
+def test_invocations_in_many_threads_use_a_sender_one_at_a_time(handler: object) -> None:
     client = RecordingClient()
     called = endpoint(handler, client=client)  # type: ignore[arg-type]  # either kind
     messages = [trigger_message(DeliveryCount=3, SequenceNumber=number) for number in range(40)]
@@ -110,12 +113,13 @@ def test_a_send_that_never_ends_does_not_keep_those_after_it_for_ever() -> None:
         over.wait(60)
 
     client = RecordingClient(hangs)
-    broker = Broker(client.as_client(), timeout=0.01)
+    environment = Environment(None, Clock(), nullcontext)
+    send = partial(Broker(client.as_client(), timeout=0.01).send, environment=environment)
     copy = Copy("m-1", QUEUE, {"body": b"{}", "application_properties": {}})
     with ThreadPoolExecutor(1) as threads:
-        first = threads.submit(broker.send, [copy])
+        first = threads.submit(send, [copy])
         assert sending.wait(60)
-        [failure] = broker.send([copy])
+        [failure] = send([copy])
         over.set()
         first.result(60)
     assert failure is not None

@@ -67,10 +67,10 @@ def until_empty(world: RunningLambda, queue: str) -> None:
     ("tenth", "reason", "parameters"),
     [
         ("kill", "recoverable.UnreportedFailure", {}),
-        ("compute", "recoverable.UnreportedFailure", {"JobsTimeout": "5"}),
+        ("hang", "recoverable.UnreportedFailure", {"JobsTimeout": "5"}),
         ("sleep", "recoverable.HandlerTimeout", {"JobsTimeout": "8"}),
     ],
-    ids=["kill", "compute", "sleep"],
+    ids=["kill", "hang", "sleep"],
 )
 def test_one_that_never_ends_well_climbs_alone(tenth: str, reason: str, parameters: dict[str, str]) -> None:
     """Nine good ones beside it are processed; it lies in the error queue, having climbed the ladder."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -30,8 +32,14 @@ class NoManagedPolicies:
 
 def template() -> Template:
     """Return the template, `!Ref X` read as `{"Ref": "X"}`."""
-    parsed: Template = yaml_parse(TEMPLATE.read_text())
-    return parsed
+    return deepcopy(parsed())
+
+
+@cache
+def parsed() -> Template:
+    """Return the template that all copies are made of, since a dozen modules read it."""
+    template: Template = yaml_parse(TEMPLATE.read_text())
+    return template
 
 
 def transformed(source: Template, *, layer: str = "s3://code/layer", function: str = "s3://code/function") -> Template:
@@ -49,6 +57,14 @@ def transformed(source: Template, *, layer: str = "s3://code/layer", function: s
         patch.setenv("AWS_DEFAULT_REGION", REGION)
         result: Template = transform(uploaded, {}, NoManagedPolicies())
     return result
+
+
+def complaints(source: Template) -> list[str]:
+    """Return what cfn-lint finds, warnings included, once the transform has made resources of what stands under `Events`."""
+    from cfnlint import api  # which loads for seconds, and few tests need it
+
+    found = api.lint(json.dumps(transformed(source)), config={"regions": [REGION]})
+    return [f"{match.rule.id} {'/'.join(map(str, match.path))}" for match in found]
 
 
 def bounds(source: Template, name: str) -> tuple[Any, ...]:

@@ -71,6 +71,11 @@ class Failure(NamedTuple):
         return not self.is_for_good
 
     @property
+    def is_of_the_entity(self) -> bool:
+        """True if the entity refuses whatever it is sent for now."""
+        return self.kind in ("missing", "busy")
+
+    @property
     def fits_when_smaller(self) -> bool:
         """True if a message with fewer properties may be taken."""
         return self.kind == "limit"

@@ -1,19 +1,22 @@
-"""Send copies to the entities of a namespace: one thread at a time, together with what others wait to send, in few batches."""
+"""Send copies to the entities of a namespace: for each entity one thread at a time, together with what others wait to send there."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import lru_cache, partial
 from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from recoverable._limits import NO_DELAY
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
 from recoverable._service_bus.clients import client_for
 from recoverable._service_bus.wire import Copy, sdk_message, smaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch, ServiceBusSender
 
@@ -25,6 +28,16 @@ CALL_TIMEOUT = 30
 MAX_SENDERS = 32
 """Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
 Standard)."""
+
+REMEMBERED = timedelta(seconds=2)
+"""For how long an entity that is missing or busy is not asked again: its messages wait, then go together."""
+
+
+class Time(Protocol):
+    """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
+
+    clock: Callable[[], datetime]
+    sleep: Callable[[float], None]
 
 
 class Parcel:
@@ -53,7 +66,7 @@ class Parcel:
 
 
 class GroupCommit:
-    """A way to the senders for one thread at a time, which takes along what other threads have to send.
+    """A way to a sender for one thread at a time, which takes along what other threads have to send.
 
     Args:
         send: sends parcels, and notes on each why it was not sent; it does not raise.
@@ -64,28 +77,20 @@ class GroupCommit:
         self._send, self._timeout = send, timeout
         self._changed, self._is_sending, self._waiting = Condition(), False, list[Parcel]()
 
-    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
-        """Send the copies; return for each the reason why it was not sent, or None.
-
-        Args:
-            copies: the copies, at least one.
-            alone: True if none may share a batch.
-        """
-        parcels: list[Parcel] = []
-        for copy in copies:
-            Parcel(copy, parcels, alone=alone)
+    def send(self, parcels: list[Parcel]) -> None:
+        """Send the parcels, at least one, or wait until another thread has."""
         with self._changed:
             self._waiting += parcels
             if not self._changed.wait_for(lambda: parcels[0].done or not self._is_sending, self._timeout):
-                return self._withdraw(parcels)
+                self._withdraw(parcels)
+                return
             if parcels[0].done:  # by another thread, which took all that waited
-                return [parcel.failure for parcel in parcels]
+                return
             taken, self._waiting, self._is_sending = self._waiting, [], True
         try:
             self._send(taken)
         finally:
             self._finish(taken)
-        return [parcel.failure for parcel in parcels]
 
     def _finish(self, taken: list[Parcel]) -> None:
         """Wake those whose parcels were sent, and let the next thread send."""
@@ -95,45 +100,41 @@ class GroupCommit:
                 parcel.done = True
             self._changed.notify_all()
 
-    def _withdraw(self, parcels: list[Parcel]) -> list[Failure | None]:
+    def _withdraw(self, parcels: list[Parcel]) -> None:
         """Take back what was not sent; what the other thread has taken may still be."""
         self._waiting = [parcel for parcel in self._waiting if parcel not in parcels]
-        error = TimeoutError(f"another thread has been sending copies for {self._timeout} s")
-        return [failure_of(error) for _ in parcels]
+        note(parcels, failure_of(TimeoutError(f"another thread has been sending copies for {self._timeout} s")))
 
 
-class Broker:
-    """A Service Bus namespace with the calls that settling needs.
-
-    It keeps its senders, and one thread at a time uses them; that thread sends what others wait to send too.
+class Entity:
+    """A queue or topic: its sender, which one thread at a time uses, and when it last refused whatever it gets.
 
     Args:
-        client: azure-servicebus's; it and its senders promise no safety between threads.
-        timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+        sender: azure-servicebus's; it promises no safety between threads.
+        timeout: seconds to wait for another thread.
+
+    `users` is how many threads are about to send, or do.
     """
 
-    def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
-        self._client, self._senders = client, dict[str, "ServiceBusSender"]()
-        self._waiting = GroupCommit(self._send_parcels, timeout)
+    def __init__(self, sender: ServiceBusSender, timeout: float) -> None:
+        self.sender, self.users = sender, 0
+        self._refused_at: datetime | None = None
+        self._commit = GroupCommit(self._send_parcels, timeout)
 
-    @property
-    def namespace(self) -> str:
-        """Return the namespace's fully qualified name."""
-        return str(getattr(self._client, "fully_qualified_namespace", ""))
-
-    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
-        """Send the copies in their order; those that can share a batch go in one batch, with those of other threads.
-
-        Return for each the reason why it was not sent, or None. A batch is taken or refused as a whole.
+    def send(self, parcels: list[Parcel], environment: Time) -> None:
+        """Send the parcels, and note on each why it was not sent; while the entity is remembered as missing or busy, wait first.
 
         Args:
-            copies: the copies.
-            alone: True if none may share a batch.
+            parcels: at least one.
+            environment: has the clock, and what waits.
         """
-        _ = (
-            self.namespace
-        )  # a client of a test world waits here in its own time; at the lock it would wait in real time
-        return self._waiting.send(copies, alone=alone) if copies else []
+        # a sender of a test world waits here in its own time; at the lock it would wait in real time
+        getattr(self.sender, "entity_name", None)
+        if self._refused_at is not None and (rest := self._refused_at + REMEMBERED - environment.clock()) > NO_DELAY:
+            environment.sleep(min(rest, REMEMBERED).total_seconds())
+        self._commit.send(parcels)
+        refused = any(parcel.failure is not None and parcel.failure.is_of_the_entity for parcel in parcels)
+        self._refused_at = environment.clock() if refused else None
 
     def _send_parcels(self, parcels: list[Parcel]) -> None:
         groups: dict[object, list[Parcel]] = {}
@@ -141,20 +142,72 @@ class Broker:
             groups.setdefault(parcel if parcel.alone else batch_key(parcel.copy), []).append(parcel)
         for each in groups.values():
             if group := [parcel for parcel in each if not parcel.comes_too_late]:
-                try:
-                    sender = self._sender(group[0].copy.to)
-                except Exception as error:  # noqa: BLE001  # each who waits for a parcel gets it
-                    note(group, failure_of(error))
-                else:
-                    send_group(sender, group)
+                send_group(self.sender, group)
+                if (failure := group[-1].failure) is not None and failure.is_of_the_entity:
+                    note([parcel for parcel in parcels if parcel.failure is UNTRIED], failure)
+                    return
 
-    def _sender(self, queue: str) -> ServiceBusSender:
-        """Return the queue's sender; when there are too many, close the one that was not used for the longest time."""
-        if queue not in self._senders and len(self._senders) == MAX_SENDERS:
-            self._senders.pop(next(iter(self._senders))).close()
-        sender = self._senders.pop(queue, None) or self._client.get_queue_sender(queue)
-        self._senders[queue] = sender
-        return sender
+
+class Broker:
+    """A Service Bus namespace with the calls that settling needs. It keeps its senders.
+
+    Args:
+        client: azure-servicebus's; it promises no safety between threads.
+        timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+    """
+
+    def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
+        self._client, self._timeout = client, timeout
+        self._changing, self._entities = Lock(), dict[str, Entity]()
+
+    @property
+    def namespace(self) -> str:
+        """Return the namespace's fully qualified name."""
+        return str(getattr(self._client, "fully_qualified_namespace", ""))
+
+    def send(self, copies: list[Copy], environment: Time, *, alone: bool = False) -> list[Failure | None]:
+        """Send the copies, to each entity in their order; those that can share a batch go in one batch, with those of other threads.
+
+        Return for each the reason why it was not sent, or None. A batch is taken or refused as a whole.
+
+        Args:
+            copies: the copies.
+            environment: has the clock, and what waits.
+            alone: True if none may share a batch.
+        """
+        parcels: list[Parcel] = []
+        by_entity: dict[str, list[Parcel]] = {}
+        for copy in copies:
+            by_entity.setdefault(copy.to, []).append(Parcel(copy, parcels, alone=alone))
+        for name, group in by_entity.items():
+            if not group[0].comes_too_late:
+                self._send_to(name, group, environment)
+        return [parcel.failure for parcel in parcels]
+
+    def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
+        """Send parcels to one entity, whose sender is not closed meanwhile."""
+        try:
+            entity = self._enter(name)
+        except Exception as error:  # noqa: BLE001  # each who waits for a parcel gets it
+            note(parcels, failure_of(error))
+            return
+        try:
+            entity.send(parcels, environment)
+        finally:
+            with self._changing:
+                entity.users -= 1
+
+    def _enter(self, name: str) -> Entity:
+        """Return the entity; when there are too many, close the sender that was not used for the longest time."""
+        with self._changing:
+            entity = self._entities.pop(name, None) or Entity(self._client.get_queue_sender(name), self._timeout)
+            self._entities[name] = entity
+            entity.users += 1
+            unused = next((key for key, each in self._entities.items() if not each.users), None)
+            surplus = unused and len(self._entities) > MAX_SENDERS and self._entities.pop(unused)
+        if surplus:
+            surplus.sender.close()
+        return entity
 
 
 def batch_key(copy: Copy) -> tuple[str, str, str]:

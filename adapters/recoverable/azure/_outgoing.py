@@ -33,6 +33,13 @@ class Entry(NamedTuple):
     delay: timedelta
 
 
+class Unsent(NamedTuple):
+    """A copy that was not sent, and why."""
+
+    copy: Copy
+    failure: Failure
+
+
 class ServiceBusSender:
     """A namespace, as far as collecting outgoing messages needs it.
 
@@ -102,20 +109,19 @@ def send_outgoing(work: Processing) -> None:
     Args:
         work: what the invocation works with.
     """
-    invocation, bus, sleep = work.invocation, work.broker(), work.environment.sleep
+    invocation = work.invocation
     waiting, invocation.outgoing = invocation.outgoing, []
     now = invocation.clock()
     copies = {delivery: [copy_at(entry, now) for entry in outbox.close()] for delivery, outbox, _ in waiting}
-    together = bus.send([copy for each in copies.values() for copy in each])
-    left = iter(together)
-    unsent = {delivery: [copy for copy in each if next(left) is not None] for delivery, each in copies.items()}
+    results = iter(work.broker().send([copy for each in copies.values() for copy in each], work.environment))
+    unsent = {delivery: unsent_of(each, results) for delivery, each in copies.items()}
     rest = pauses(work.patience.total_seconds())
     for delivery, _, seconds in waiting:
-        failure = send_rest(unsent[delivery], bus, rest, sleep) if unsent[delivery] else None
+        refused = send_rest(unsent[delivery], work, rest)
         settlement = (
             settle_on_end(delivery, seconds, invocation)
-            if failure is None
-            else settle_failed_send(delivery, unsent[delivery][0].to, failure, invocation)
+            if refused is None
+            else settle_failed_send(delivery, refused, invocation)
         )
         invocation.settle(delivery, settlement)
 
@@ -128,29 +134,34 @@ def copy_at(entry: Entry, now: datetime) -> Copy:
     return entry.copy._replace(fields=entry.copy.fields | due)
 
 
-def send_rest(copies: list[Copy], bus: Broker, rest: Iterator[float], sleep: Callable[[float], None]) -> Failure | None:
-    """Send one delivery's messages by themselves, again after growing pauses; return why one was not sent, or None.
+def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Unsent]:
+    """Return which copies were not sent; take a result for each."""
+    return [Unsent(copy, failure) for copy in copies if (failure := next(results)) is not None]
+
+
+def send_rest(unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> Unsent | None:
+    """Send one delivery's messages by themselves, again after growing pauses; return one that was not sent, or None.
 
     Args:
-        copies: what was not sent together with the messages of others, of which one may be the reason.
-        bus: the namespace's broker.
+        unsent: what was not sent together with the messages of others, of which one may be the reason.
+        work: what the invocation works with.
         rest: the pauses that are left to the invocation.
-        sleep: waits for so many seconds.
     """
-    while True:
-        results = bus.send(copies)
-        copies = [copy for copy, failure in zip(copies, results, strict=True) if failure is not None]
-        failures = [failure for failure in results if failure is not None]
-        if not failures:
-            return None
-        failure = next((each for each in failures if each is not UNTRIED), UNTRIED)
-        if failure.is_for_good or (pause := next(rest, None)) is None:
-            return failure
-        sleep(pause)
+    if missing := next((each for each in unsent if each.failure.kind == "missing"), None):
+        return missing
+    while unsent:
+        copies = [each.copy for each in unsent]
+        unsent = unsent_of(copies, iter(work.broker().send(copies, work.environment)))
+        if refused := next((each for each in unsent if each.failure is not UNTRIED), None):
+            if refused.failure.is_for_good or (pause := next(rest, None)) is None:
+                return refused
+            work.environment.sleep(pause)
+    return None
 
 
-def settle_failed_send(delivery: Delivery, to: str, failure: Failure, invocation: Invocation) -> Any:
+def settle_failed_send(delivery: Delivery, refused: Unsent, invocation: Invocation) -> Any:
     """Return the settlement of a delivery of which an outgoing message was not sent."""
+    to, failure = refused.copy.to, refused.failure
     if failure.may_repeat:
         if not invocation.platform.redelivers_only:
             return settle_unsent(delivery, to, failure.reason, invocation)

@@ -215,7 +215,8 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
         sending: what it works with.
         final: True in the last round, in which a failure that may pass leads to the next way too.
     """
-    failures = sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters])
+    copies = [sending.copy(letter, letter.ways[0]) for letter in letters]
+    failures = sending.broker.send(copies, sending.work.environment)
     failed = []
     for letter, failure in zip(letters, failures, strict=True):
         if failure is None:
@@ -225,23 +226,35 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
     if not final and all(failure is None or failure.may_repeat for failure in failures):
         return failed
+    answers = {
+        copy.to: failure
+        for copy, failure in zip(copies, failures, strict=True)
+        if failure is not None and failure.is_of_the_entity
+    }
     for place, letter in enumerate(failed):
-        if not send_by_first_way(letter, sending, final=final):
+        if not send_by_first_way(letter, sending, answers, final=final):
             return failed[place:]
     return []
 
 
-def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
+def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failure], *, final: bool) -> bool:
     """Send one letter by the first way that takes it; return False if none does.
 
     Where access to another queue is denied and its own queue refuses too, the credentials may be at fault: it is repeated.
+
+    Args:
+        letter: the letter.
+        sending: what it works with.
+        answers: the answers in this round of queues that refuse whatever they are sent; further ones are added.
+        final: as above.
     """
     letter.refusals.clear()
     failure: Failure | None = None
     for way in letter.ways:
         if way.bare and not (failure and failure.fits_when_smaller):
             continue
-        [failure] = sending.broker.send([sending.copy(letter, way)], alone=True)
+        copy = sending.copy(letter, way)
+        failure = answers.get(copy.to) or sending.broker.send([copy], sending.work.environment, alone=True)[0]
         if failure is None:
             letter.taken = way
             if not letter.refusals:  # it was refused only because of others in its batch
@@ -249,6 +262,8 @@ def send_by_first_way(letter: Letter, sending: Sending, *, final: bool) -> bool:
             return True
         letter.failure = letter.failure or failure
         letter.refusals.add(failure.kind)
+        if failure.is_of_the_entity:
+            answers[copy.to] = failure
         if failure.may_repeat and not final:
             return False
     return False

@@ -1,13 +1,16 @@
-"""A function whose messages say what it does: ends well, kills its process, sleeps, or computes without end."""
+"""A function whose messages say what it does: ends well, kills its process, sleeps, or hangs in C code."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from datetime import timedelta
 
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+
+LIBC = ctypes.PyDLL(None)  # which keeps the interpreter's lock while it waits
 
 
 def work(message: Message) -> None:
@@ -17,8 +20,10 @@ def work(message: Message) -> None:
             os._exit(1)
         case "sleep":
             time.sleep(60)
-        case "compute":
-            sum(range(10**12))  # one long step inside C, which no signal interrupts
+        case "hang":
+            lock = ctypes.create_string_buffer(64)
+            LIBC.pthread_mutex_lock(lock)
+            LIBC.pthread_mutex_lock(lock)  # waits for itself: one long step inside C, which no signal interrupts
         case _:
             assert message.context.get_remaining_time_in_millis() > 0  # the runtime client's own
 

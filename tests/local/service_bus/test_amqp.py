@@ -124,7 +124,7 @@ def test_the_sdk_reads_a_message_as_we_wrote_it() -> None:
 def test_a_link_is_answered_from_its_other_end_even_if_it_is_refused(*, node: str, peer_receives: bool) -> None:
     """AMQP 1.0, 2.6.3: the roles of the two ends of a link differ."""
     said: list[bytes] = []
-    connection = Connection(Namespace([Queue("orders")], [], clock=lambda: 0.0), Faults(), said.append, list)
+    connection = Connection(Namespace([Queue("orders")], [], clock=lambda: 0.0), Faults(), said.append, list, list)
     ends = [replies.source(node), replies.target(node)]
     asked = [e.string("link"), e.uint(0), e.boolean(peer_receives), e.ubyte(0), e.ubyte(0), *ends]
     for body in (replies.open_("localhost"), replies.begin(0), e.described(0x12, e.sequence(asked))):

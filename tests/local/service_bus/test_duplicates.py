@@ -12,7 +12,7 @@ from local.service_bus.conftest import Serve
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
-WINDOW = timedelta(minutes=10)
+WINDOW = timedelta(minutes=5)
 
 
 def test_a_second_message_of_one_id_is_dropped_without_a_word(serve: Serve) -> None:

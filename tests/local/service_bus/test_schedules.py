@@ -29,7 +29,7 @@ def test_a_scheduled_message_comes_at_its_time_with_a_number_of_its_own(bus: Bus
         bus.send("later", scheduled_enqueue_time_utc=in_an_hour())
 
     assert (bus.nothing_comes(), bus.namespace.queue("orders").depth()) == (True, Depth(scheduled=1))
-    bus.namespace.advance(HOUR + timedelta(seconds=1))
+    bus.pass_time(HOUR + timedelta(seconds=1))
     message = bus.receive()
     assert (text(message), message.sequence_number) == ("later", 2)
 
@@ -47,7 +47,7 @@ def test_a_received_message_can_be_scheduled_again(bus: Bus) -> None:
     bus.sender().schedule_messages([message], when)
     bus.receiver().complete_message(message)
 
-    bus.namespace.advance(HOUR + timedelta(seconds=1))
+    bus.pass_time(HOUR + timedelta(seconds=1))
 
     again = bus.receive()
     assert (text(again), again.subject, again.scheduled_enqueue_time_utc) == ("hello", "placed", when)

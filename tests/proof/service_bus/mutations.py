@@ -19,7 +19,7 @@ send = Broker.send
 
 def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
     """Take copies that could not be sent for sent."""
-    sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters])
+    sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters], sending.work.environment)
     return []
 
 
@@ -77,10 +77,10 @@ def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) 
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
-def send_twice(broker: Broker, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+def send_twice(broker: Broker, copies: list[Copy], **how: Any) -> list[Failure | None]:
     """Repeat each send."""
-    send(broker, copies, alone=alone)
-    return send(broker, copies, alone=alone)
+    send(broker, copies, **how)
+    return send(broker, copies, **how)
 
 
 def no_fallback(delivery: Delivery, forward: Forward, *_: object, **__: object) -> list[Way]:

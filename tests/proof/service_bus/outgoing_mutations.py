@@ -11,7 +11,6 @@ from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
-from recoverable._service_bus.wire import Copy
 from recoverable.azure._copies import broker_id
 from recoverable.azure._outgoing import send_rest
 from recoverable.hosting import current_environment
@@ -27,9 +26,9 @@ def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
     environment.client.get_queue_sender(copy.to).send_messages(ServiceBusMessage(**copy.fields))
 
 
-def take_for_sent(copies: list[Copy], *others: Any) -> None:
+def take_for_sent(*unsent: Any) -> None:
     """Complete a message whatever became of what its handler sent."""
-    send_rest(copies, *others)
+    send_rest(*unsent)
 
 
 def of_this_copy(_: object, message: Message) -> str:

@@ -112,6 +112,7 @@ class Peer(asyncio.Protocol):
             self._server.faults,
             transport.write,
             lambda: asyncio.get_running_loop().call_soon(self.drop),
+            transport.close,
         )
         self._server.peers.add(self)
 

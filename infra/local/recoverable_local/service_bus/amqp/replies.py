@@ -100,9 +100,9 @@ def end() -> bytes:
     return _performative(0x17, [])
 
 
-def close() -> bytes:
-    """Build a close."""
-    return _performative(0x18, [])
+def close(problem: bytes = e.NULL) -> bytes:
+    """Build a close, with the error that is its reason."""
+    return _performative(0x18, [problem])
 
 
 def error(condition: str, description: str) -> bytes:

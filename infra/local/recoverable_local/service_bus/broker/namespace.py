@@ -38,7 +38,7 @@ class Namespace:
     """
 
     def __init__(self, queues: Iterable[Queue], topics: Iterable[Topic], *, clock: Clock) -> None:
-        self.agenda, self._clock = Agenda(), clock
+        self.agenda, self.clock = Agenda(), clock
         self._entities: dict[str, Entity] = {}
         self._forwards: dict[str, str] = {}
         self._subscriptions: dict[str, list[tuple[tuple[Filter, ...], Entity]]] = {}
@@ -61,7 +61,7 @@ class Namespace:
 
     def tick(self) -> None:
         """Run all actions that are due."""
-        self.agenda.run(self._clock())
+        self.agenda.run(self.clock())
 
     def entities(self) -> list[Entity]:
         """Return all entities, including dead-letter queues."""
@@ -78,7 +78,7 @@ class Namespace:
     ) -> Entity:
         entity = Entity(
             profile,
-            clock=self._clock,
+            clock=self.clock,
             agenda=self.agenda,
             dead_letter_to=dead.keep if dead else None,
             transfer_to=stranded.keep if stranded else None,

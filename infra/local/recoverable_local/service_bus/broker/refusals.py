@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recoverable_local.service_bus.amqp.performatives import Attach
+
 
 class RefusedError(Exception):
     """The broker refuses a request.
@@ -76,3 +82,35 @@ def message_not_found(sequence_number: int) -> RefusedError:
     """Return the error for a sequence number without a message in the requested state."""
     text = f"Failed to find the message with the sequence number {sequence_number}."
     return RefusedError("com.microsoft:message-not-found", text, status=404)
+
+
+def idle_link(link: Attach, seconds: int) -> RefusedError:
+    """Return the error for a link that nobody has used for so long."""
+    code, origin = ("consumer", "AmqpMessageConsumer") if link.peer_receives else ("publisher", "AmqpMessagePublisher")
+    details = f"{origin}.IdleTimerExpired: Idle timeout: {timedelta(seconds=seconds)!s:0>8}."
+    return RefusedError("amqp:link:detach-forced", _detached(link, f"{code}(link{link.handle})", details))
+
+
+def unauthorized(link: Attach, path: str) -> RefusedError:
+    """Return the error for a link whose token has expired."""
+    claim = "Listen" if link.peer_receives else "Send"
+    details = f"Unauthorized access. '{claim}' claim(s) are required to perform this operation. Resource: '{path}'."
+    return RefusedError("amqp:link:detach-forced", _detached(link, "RenewToken", details))
+
+
+def _detached(link: Attach, code: str, details: str) -> str:
+    return f"The link '{link.name}' is force detached. Code: {code}. Details: {details}"
+
+
+def no_links(seconds: int) -> RefusedError:
+    """Return the error for a connection that had no links for so long."""
+    text = f"did not have any active links in the past {seconds * 1000} milliseconds."
+    return RefusedError(
+        "amqp:connection:forced", f"The connection was closed by container 'recoverable' because it {text}"
+    )
+
+
+def expired_token(at: datetime) -> RefusedError:
+    """Return the error for a token that has expired."""
+    text = f"ExpiredToken: The token is expired. Expiration time: '{at:%Y-%m-%d %H:%M:%SZ}'."
+    return RefusedError("amqp:unauthorized-access", text, status=401)

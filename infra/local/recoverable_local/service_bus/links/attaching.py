@@ -79,7 +79,7 @@ def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Fa
     def take(data: bytes, message_format: int) -> None:
         faults.perform(Operation.SEND, entity.profile.path, lambda: _enqueue(entity, data, message_format))
 
-    session.add(IncomingLink(session, request, entity.profile.max_message_size, take))
+    session.add(IncomingLink(session, request, entity.profile.path, entity.profile.max_message_size, take))
 
 
 def _enqueue(entity: Entity, data: bytes, message_format: int) -> None:
@@ -98,7 +98,7 @@ def _attach_requests(session: Session, request: Attach, node: str, namespace: Na
         session.add(OutgoingLink(session, request, node))
         return
     cbs = node.lower() == _CBS
-    handle = partial(_authenticate, faults) if cbs else partial(_manage, namespace, node, faults)
+    handle = partial(_authenticate, session, faults) if cbs else partial(_manage, namespace, node, faults)
     names = ("status-code", "status-description") if cbs else ("statusCode", "statusDescription")
 
     def take(data: bytes, _: int) -> Callable[[], None]:
@@ -106,12 +106,20 @@ def _attach_requests(session: Session, request: Attach, node: str, namespace: Na
         payload = encode_answer(received, handle(received), status=names[0], description=names[1])
         return lambda: _answering(session, node, received).send(payload, tag=uuid.uuid4().bytes)
 
-    session.add(IncomingLink(session, request, MAX_MESSAGE, take))
+    session.add(IncomingLink(session, request, "", MAX_MESSAGE, take))
 
 
-def _authenticate(faults: Faults, _: Request) -> Answer:
+def _authenticate(session: Session, faults: Faults, request: Request) -> Answer:
+    """Take a token, whose signature is not checked, until it expires."""
+    audience, expiration = request.properties.get("name"), request.properties.get("expiration")
+
+    def accept() -> Answer:
+        if expiration is not None:
+            session.lifetimes.authorize(_path(str(audience)), expiration / 1000)
+        return Answer(202, "Accepted")
+
     try:
-        return faults.perform(Operation.AUTHENTICATE, _CBS, lambda: Answer(202, "Accepted"))
+        return faults.perform(Operation.AUTHENTICATE, _CBS, accept)
     except RefusedError as refused:
         return Answer(401, refused.description, condition=refused.condition)
 
@@ -128,5 +136,5 @@ def _manage(namespace: Namespace, node: str, faults: Faults, request: Request) -
 def _answering(session: Session, node: str, request: Request) -> OutgoingLink:
     """Return the link for the answer to a request: the one that it names, else the newest on that node."""
     links = [each for each in session.links.values() if isinstance(each, OutgoingLink) and each.node == node]
-    named = [each for each in links if each.target == request.reply_to]
+    named = [each for each in links if each.request.target == request.reply_to]
     return (named or links)[-1]

@@ -30,11 +30,13 @@ from recoverable_local.service_bus.amqp.performatives import (
     parse_performative,
 )
 from recoverable_local.service_bus.broker.namespace import Namespace
+from recoverable_local.service_bus.broker.refusals import RefusedError
 from recoverable_local.service_bus.faults import Faults
 from recoverable_local.service_bus.links.attaching import attach
 from recoverable_local.service_bus.links.incoming import IncomingLink
+from recoverable_local.service_bus.links.lifetimes import Lifetimes
 from recoverable_local.service_bus.links.outgoing import OutgoingLink
-from recoverable_local.service_bus.links.session import Session
+from recoverable_local.service_bus.links.session import Link, Session
 from recoverable_local.service_bus.links.settling import settle
 
 _SASL_INIT = 0x41
@@ -48,15 +50,23 @@ class Connection:
         faults: The planned faults.
         write: Sends bytes to the peer.
         drop: Aborts the connection soon, without a close frame.
+        hang_up: Closes the connection as soon as all bytes are sent.
     """
 
     def __init__(
-        self, namespace: Namespace, faults: Faults, write: Callable[[bytes], None], drop: Callable[[], object]
+        self,
+        namespace: Namespace,
+        faults: Faults,
+        write: Callable[[bytes], None],
+        drop: Callable[[], object],
+        hang_up: Callable[[], object],
     ) -> None:
         self._namespace, self._faults, self._write, self._drop = namespace, faults, write, drop
+        self._hang_up = hang_up
         self._reader = FrameReader()
         self._sessions: dict[int, Session] = {}
         self._frame_size = MAX_FRAME_SIZE
+        self._lifetimes = Lifetimes(namespace, self._links, self._close)
         self.idle_time_out: float | None = None
         self.closed = False
 
@@ -74,6 +84,7 @@ class Connection:
                 self._negotiate(part)
             elif part.body and not self.closed:
                 self._perform(part.channel, parse_performative(part.body))
+        self._lifetimes.plan()
 
     def keep_alive(self) -> None:
         """Send a keep-alive frame."""
@@ -83,9 +94,20 @@ class Connection:
     def lost(self) -> None:
         """Close the connection and release all that the peer holds."""
         self.closed = True
+        self._lifetimes.stop()
         for session in self._sessions.values():
             session.end()
         self._sessions.clear()
+
+    def _links(self) -> list[Link]:
+        """Return the links to entities."""
+        return [link for session in self._sessions.values() for link in session.links.values() if link.path]
+
+    def _close(self, reason: RefusedError) -> None:
+        """Close the connection, and tell the peer the reason."""
+        self._say(0, replies.close(replies.error(reason.condition, reason.description)))
+        self.lost()
+        self._hang_up()
 
     def _greet(self, header: Header) -> None:
         self._write(header.data)
@@ -119,7 +141,11 @@ class Connection:
 
     def _begin(self, channel: int, said: Begin) -> None:
         self._sessions[channel] = Session(
-            said, lambda body, payload=b"": self._say(channel, body, payload), self._drop, self._frame_size
+            said,
+            lambda body, payload=b"": self._say(channel, body, payload),
+            self._drop,
+            self._frame_size,
+            self._lifetimes,
         )
         self._say(channel, replies.begin(channel))
 
@@ -155,6 +181,7 @@ class Connection:
             return
         link = session.links.get(said.handle)
         if isinstance(link, OutgoingLink):
+            session.used(link)
             link.flow(said)
 
     def _detach(self, session: Session, said: Detach) -> None:

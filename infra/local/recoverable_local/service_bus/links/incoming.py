@@ -34,6 +34,7 @@ class IncomingLink:
     Args:
         session: Its session.
         attach: The peer's attach.
+        path: That of the entity; empty for requests.
         max_message_size: The largest message that is accepted, in bytes.
         take: Called with each message and its format; raises RefusedError for a message that it does not accept. Returns what to do
             after the answer, if anything.
@@ -43,11 +44,12 @@ class IncomingLink:
         self,
         session: Session,
         attach: Attach,
+        path: str,
         max_message_size: int,
         take: Callable[[bytes, int], Callable[[], None] | None],
     ) -> None:
-        self.handle = attach.handle
-        self._session, self._attach, self._largest, self._take = session, attach, max_message_size, take
+        self.handle, self.request, self.path, self.used_at = attach.handle, attach, path, session.lifetimes.clock()
+        self._session, self._largest, self._take = session, max_message_size, take
         self._count, self._credit = 0, 0
         self._partial: PartialMessage | None = None
 
@@ -55,9 +57,9 @@ class IncomingLink:
         """Confirm the attach, and grant credit."""
         self._session.say(
             replies.attach(
-                self._attach,
-                source=replies.source(self._attach.source),
-                target=replies.target(self._attach.target),
+                self.request,
+                source=replies.source(self.request.source),
+                target=replies.target(self.request.target),
                 max_message_size=self._largest,
             )
         )
@@ -65,6 +67,7 @@ class IncomingLink:
 
     def transfer(self, transfer: Transfer) -> None:
         """Take in a part of a message; the last part completes it."""
+        self._session.used(self)
         if self._partial is None:
             self._partial = PartialMessage(transfer.delivery_id or 0, transfer.message_format, transfer.settled)
         self._partial.settled |= transfer.settled
@@ -74,6 +77,10 @@ class IncomingLink:
         elif not transfer.more:
             partial, self._partial = self._partial, None
             self._whole(partial)
+
+    def dismissed(self, reason: RefusedError) -> None:
+        """Detach the link, with the reason."""
+        self._session.detach(self, reason)
 
     def close(self) -> None:
         """Do nothing: the link holds nothing."""

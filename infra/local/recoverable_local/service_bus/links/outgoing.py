@@ -37,10 +37,11 @@ class OutgoingLink:
     def __init__(
         self, session: Session, attach: Attach, node: str, entity: Entity | None = None, faults: Faults | None = None
     ) -> None:
-        self.handle, self.node, self.target = attach.handle, node, attach.target
+        self.handle, self.node, self.request, self.used_at = attach.handle, node, attach, session.lifetimes.clock()
         self.session_id: str | None = None
         self.settled = attach.sender_settles == _SETTLED
-        self._session, self._attach, self.entity = session, attach, entity
+        self.path = node if entity else ""
+        self._session, self.entity = session, entity
         self._faults = faults or Faults()
         self._credit, self._count, self._attached = 0, 0, False
 
@@ -50,7 +51,7 @@ class OutgoingLink:
         if self.session_id is not None:
             filters = [(e.symbol(SESSION_FILTER), e.string(self.session_id))]
             properties = e.mapping([(e.symbol("com.microsoft:locked-until-utc"), e.int64(self._locked_until))])
-        self._reply(replies.source(self._attach.source, filters), replies.target(self._attach.target), properties)
+        self._reply(replies.source(self.request.source, filters), replies.target(self.request.target), properties)
         self._attached = True
 
     def ready(self) -> bool:
@@ -106,10 +107,7 @@ class OutgoingLink:
         """Refuse the attach, or detach the link, with the reason."""
         if not self._attached:
             self._reply(e.NULL, e.NULL, e.NULL)
-        problem = replies.error(reason.condition, reason.description)
-        self._session.say(replies.detach(self.handle, closed=True, problem=problem))
-        self._session.links.pop(self.handle, None)
-        self.close()
+        self._session.detach(self, reason)
 
     def close(self) -> None:
         """Stop receiving from the entity."""
@@ -124,5 +122,5 @@ class OutgoingLink:
     def _reply(self, source: bytes, target: bytes, properties: bytes) -> None:
         largest = self.entity.profile.max_message_size if self.entity else 0
         self._session.say(
-            replies.attach(self._attach, source=source, target=target, max_message_size=largest, properties=properties)
+            replies.attach(self.request, source=source, target=target, max_message_size=largest, properties=properties)
         )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from recoverable_local.service_bus.amqp import replies
-from recoverable_local.service_bus.amqp.performatives import Begin, Flow
+from recoverable_local.service_bus.amqp.performatives import Attach, Begin, Flow
 from recoverable_local.service_bus.broker.consumers import Consumer
+from recoverable_local.service_bus.broker.refusals import RefusedError
+from recoverable_local.service_bus.links.lifetimes import Lifetimes
 
 if TYPE_CHECKING:
     from recoverable_local.service_bus.broker.entity import Entity
@@ -18,12 +20,22 @@ _OVERHEAD = 64  # bytes; the most that the headers of a transfer frame take
 
 
 class Link(Protocol):
-    """A link of a session."""
+    """A link of a session.
+
+    `request` is the peer's attach, `path` that of the entity, if it is a link to one, and `used_at` when it was last used, in
+    seconds since 1970.
+    """
 
     handle: int
+    request: Attach
+    path: str
+    used_at: float
 
     def answer(self) -> None:
         """Confirm the attach."""
+
+    def dismissed(self, reason: RefusedError) -> None:
+        """Detach the link, with the reason."""
 
     def close(self) -> None:
         """Release all that the link holds."""
@@ -51,10 +63,13 @@ class Session:
         say: Sends a performative and a payload.
         drop: Aborts the connection without a close frame.
         frame_size: The largest frame that the peer accepts, in bytes.
+        lifetimes: The lifetimes of the connection and its links.
     """
 
-    def __init__(self, begin: Begin, say: Callable[..., None], drop: Callable[[], object], frame_size: int) -> None:
-        self.say, self.drop = say, drop
+    def __init__(
+        self, begin: Begin, say: Callable[..., None], drop: Callable[[], object], frame_size: int, lifetimes: Lifetimes
+    ) -> None:
+        self.say, self.drop, self.lifetimes = say, drop, lifetimes
         self.links: dict[int, Link] = {}
         self.unsettled: dict[int, Unsettled] = {}
         self._room = frame_size - _OVERHEAD
@@ -71,6 +86,17 @@ class Session:
         self.links[link.handle] = link
         link.answer()
 
+    def used(self, link: Link) -> None:
+        """Note that a link is used now."""
+        link.used_at = self.lifetimes.clock()
+
+    def detach(self, link: Link, reason: RefusedError) -> None:
+        """Detach a link, and tell the peer the reason."""
+        self.say(replies.detach(link.handle, closed=True, problem=replies.error(reason.condition, reason.description)))
+        self.links.pop(link.handle, None)
+        self.forget(link)
+        link.close()
+
     def received(self) -> None:
         """Count a received transfer."""
         self._next_incoming += 1
@@ -85,6 +111,7 @@ class Session:
 
     def transfer(self, link: DeliveringLink, payload: bytes, *, tag: bytes, token: UUID | None) -> None:
         """Send a message in as many frames as it needs. Without a lock token it is settled at once."""
+        self.used(link)
         number = self._next_delivery
         self._next_delivery += 1
         if token is not None:

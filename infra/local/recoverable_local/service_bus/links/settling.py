@@ -18,8 +18,10 @@ from recoverable_local.service_bus.links.session import Session, Unsettled
 def settle(session: Session, disposition: Disposition, faults: Faults) -> None:
     """Settle each delivery of a disposition, and answer those for which the peer waits."""
     for number in [each for each in session.unsettled if disposition.first <= each <= disposition.last]:
+        unsettled = session.unsettled.pop(number)
+        session.used(unsettled.link)
         try:
-            _apply(session.unsettled.pop(number), verdict_of(disposition.state), faults)
+            _apply(unsettled, verdict_of(disposition.state), faults)
             state = replies.outcome(disposition.state.code if disposition.state else replies.RELEASED)
         except RefusedError as refused:
             state = replies.rejected(refused.condition, refused.description)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Calls:
-    """The calls of one process, one at a time, because the SDK's senders are not thread-safe.
+    """The calls of one process, one at a time for each queue, because the SDK's senders are not thread-safe.
 
     Args:
         fault_plan: decides which faults happen.
@@ -27,12 +27,12 @@ class Calls:
 
     def __init__(self, fault_plan: FaultPlan, journal: Journal, now: Callable[[], float]) -> None:
         self._fault_plan, self._journal, self._now = fault_plan, journal, now
-        self._busy_until: float | None = None
+        self._busy_until: dict[str, float] = {}
 
-    def wait(self) -> None:
-        """Let time pass while another invocation of this process waits for the broker; waiting at a real lock would stop the world."""
-        while (invocation := current_invocation.get()) is not None and self._busy_until is not None:
-            invocation.spend(max(self._busy_until - self._now(), 0.0))
+    def wait(self, queue: str) -> None:
+        """Let time pass while another invocation of this process calls the queue; waiting at a real lock would stop the world."""
+        while (invocation := current_invocation.get()) is not None and queue in self._busy_until:
+            invocation.spend(max(self._busy_until[queue] - self._now(), 0.0))
 
     def make(self, what: str, queue: str, do: Callable[[], T]) -> T:
         """Make a call, with its faults.
@@ -50,17 +50,17 @@ class Calls:
             return perform(do)
         invocation.check_alive()
         try:
-            result = self._call_with_fault(self._fault("before", what, queue, invocation), do, invocation)
+            result = self._call_with_fault(self._fault("before", what, queue, invocation), queue, do, invocation)
         except RefusedError as refused:
             self._note(invocation, queue, f"{what}: {refused.condition}: {refused.description}")
             raise sdk_error(refused) from None
         fault = self._fault("after", what, queue, invocation)
         if isinstance(fault, AnswerLost):
             raise no_answer_error()
-        self._apply_fault(fault, invocation)
+        self._apply_fault(fault, queue, invocation)
         return result
 
-    def _call_with_fault(self, fault: Fault | None, do: Callable[[], T], invocation: Invocation) -> T:
+    def _call_with_fault(self, fault: Fault | None, queue: str, do: Callable[[], T], invocation: Invocation) -> T:
         match fault:
             case Refused(code, message, _):
                 raise RefusedError(code, message)
@@ -72,15 +72,15 @@ class Calls:
                 do()
                 raise no_answer_error()
             case _:
-                self._apply_fault(fault, invocation)
+                self._apply_fault(fault, queue, invocation)
                 return do()
 
-    def _apply_fault(self, fault: Fault | None, invocation: Invocation) -> None:
-        self._busy_until = self._now() + seconds_of(fault, invocation)
+    def _apply_fault(self, fault: Fault | None, queue: str, invocation: Invocation) -> None:
+        self._busy_until[queue] = self._now() + seconds_of(fault, invocation)
         try:
             invocation.apply_fault(fault)
         finally:
-            self._busy_until = None
+            del self._busy_until[queue]
 
     def _fault(self, when: When, what: str, queue: str, invocation: Invocation) -> Fault | None:
         fault = self._fault_plan.fault_at(when, what, queue, invocation.message_ids, invocation.number)

@@ -49,8 +49,7 @@ class Client:
 
     @property
     def fully_qualified_namespace(self) -> str:
-        """Return the namespace's name; wait first until no other call of this process runs, because senders ask for the name before they send."""
-        self._calls.wait()
+        """Return the namespace's name."""
         return NAMESPACE
 
     def get_queue_sender(self, queue_name: str) -> Sender:
@@ -83,8 +82,13 @@ class Sender:
     """
 
     def __init__(self, queue: str, find: Callable[[str], Entity], calls: Calls) -> None:
-        self.entity_name = queue
-        self._find, self._calls = find, calls
+        self._queue, self._find, self._calls = queue, find, calls
+
+    @property
+    def entity_name(self) -> str:
+        """Return the queue's name; wait first until no other call of this process to it runs, because it is asked for before each send."""
+        self._calls.wait(self._queue)
+        return self._queue
 
     def __enter__(self) -> Sender:
         """Do nothing: there is no connection."""
@@ -140,7 +144,7 @@ class Sender:
         self._call("cancel_scheduled_messages", lambda queue: queue.cancel(numbers))
 
     def _call(self, what: str, do: Callable[[Entity], T]) -> T:
-        return self._calls.make(what, self.entity_name, lambda: do(self._find(self.entity_name)))
+        return self._calls.make(what, self._queue, lambda: do(self._find(self._queue)))
 
 
 def to_contents(queue: Entity, message: Any) -> list[Content]:
