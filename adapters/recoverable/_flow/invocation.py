@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
             """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
 
+        def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
+            """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
+
         def hide_to_the_end(self) -> list[Delivery]:
             """Hide anew what others would get before the invocation ends; return those for which no time was left."""
 

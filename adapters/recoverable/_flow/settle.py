@@ -99,9 +99,12 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
     settlement = settle_without_attempt(delivery, invocation, may_defer=may_defer)
     if settlement is not None:
         return settlement
-    if invocation.limiter is None or not may_defer:
+    limiter = invocation.limiter
+    if limiter is None or not may_defer:
         return None
-    delay = invocation.limiter.delay_before_attempt(delivery)
+    delay = limiter.delay_before_attempt(delivery)
+    if delay is not None and invocation.platform.redelivers_only:
+        delay = limiter.wait_for_turn(delivery, delay, invocation.deadline.seconds_left)
     return None if delay is None else defer_while_limited(delivery, delay, invocation)
 
 
@@ -193,17 +196,32 @@ def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invoc
         return lose(delivery, invocation)
     if invocation.on_failure is not None:
         invocation.on_failure(delivery.message, failure)
-    if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
-        return defer_while_limited(delivery, delay, invocation, failure)
+    limiter = invocation.limiter
+    if limiter is not None and (delay := limiter.failed(delivery, failure)) is not None:
+        deferred = defer_while_limited(delivery, delay, invocation, failure)
+        if deferred is not None:
+            return deferred
     return decide_and_report(delivery, failure, invocation)
 
 
 def defer_while_limited(
     delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
-) -> Settlement:
-    """Return the settlement of a message that waits because the rate is limited; `failure` is what its handler raised, if it ran."""
+) -> Settlement | None:
+    """Return the settlement of a message that waits because the rate is limited; None where it may not: it is attempted, or has failed.
+
+    Args:
+        delivery: the message as it came.
+        delay: how long a copy waits; where the order is kept, the message itself waits by its count and age.
+        invocation: what it came in.
+        failure: what its handler raised, if it ran.
+    """
     from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide_and_report`
 
+    if invocation.platform.redelivers_only:
+        in_order = None if invocation.lease is None else invocation.lease.wait_in_order(delivery)
+        if in_order is None:
+            return None
+        delay = in_order
     return decide_and_report(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
 
 

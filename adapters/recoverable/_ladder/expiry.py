@@ -25,6 +25,8 @@ def why_it_expires(age: timedelta, wait: timedelta, *, retention: timedelta, inv
         retention: for how long the queue keeps it.
         invocation: how long one may last: after the wait there must be time for two.
     """
+    if age > retention:
+        return ""  # it would be gone: what says its age, or the retention, is wrong
     margin = min(LONGEST_MARGIN, retention / PART_OF_RETENTION)
     if age + wait + 2 * invocation + margin < retention:
         return ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from recoverable._flow.settle import decide_and_report, settle_without_attempt
 from recoverable._flow.unsent import settle_unsent_in_order
 from recoverable._ladder.delivery import Delivery, delivery_of, runs_left
+from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._sqs.queues import LONGEST_VISIBILITY
@@ -24,9 +25,11 @@ from recoverable.aws._order import (
 from recoverable.aws._restoring import receives
 
 if TYPE_CHECKING:
+    from recoverable._config import Delayed
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
+    from recoverable._sqs.queues import Queue
     from recoverable.aws._order import Group, MessageGroups
     from recoverable.aws._time_budget import TimeBudget
 
@@ -36,6 +39,20 @@ MessageGroup: TypeAlias = list[Delivery]
 """The records of one message group, in its order."""
 
 HELD_BACK = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."
+
+
+LONG_DELAY = (
+    "Delayed(...) has a delay of %s, and a message of the FIFO queue '%s' can wait for %s at most: 12 hours less the function's time-out. "
+    "In place of that retry it moves to the error queue. Write shorter delays."
+)
+
+
+def warn_of_long_delays(delayed: Delayed, queue: Queue, time: TimeBudget) -> None:
+    """Log a warning where a configured delay is longer than a message can stay hidden."""
+    delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
+    longest = timedelta(seconds=LONGEST_VISIBILITY) - time.longest_invocation
+    if delays and max(delays) > longest:
+        log.warning(LONG_DELAY, max(delays), queue.name, longest)
 
 
 def fifo_batch(

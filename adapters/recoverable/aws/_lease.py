@@ -7,7 +7,8 @@ import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from recoverable._ladder.delivery import delivery_of
+from recoverable._ladder.backoff import delay_while_redelivered
+from recoverable._ladder.delivery import delivery_of, runs_left
 from recoverable._ladder.expiry import RETENTION, warning_of_half, why_it_expires
 from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import Failure
@@ -134,21 +135,18 @@ class KnownQueue:
         said = self.attributes.retention
         return self._settings.retention or (RETENTION if said is None else timedelta(seconds=said))
 
-    def why_not_again(self, delivery: Delivery, after: timedelta) -> str:
-        """Return why a message that waits so long does not come again, or not before it expires; "" where it does."""
+    def why_no_receive(self, delivery: Delivery) -> str:
+        """Return why SQS gives out a message no more; "" where it does."""
         most = self.attributes.max_receives
-        if most is not None and receives(delivery) >= most:
-            return NO_MORE_RECEIVES % most
-        sent_at = date_sent(delivery.message)
-        if sent_at is None:
-            return ""
-        age = self.invocation.clock() - sent_at
-        return why_it_expires(age, after, retention=self.retention, invocation=self.longest_invocation)
+        return NO_MORE_RECEIVES % most if most is not None and receives(delivery) >= most else ""
 
-    @property
-    def longest_invocation(self) -> timedelta:
-        """Return for how long an invocation may last; 0 where nothing says it."""
-        return timedelta(seconds=self.time.total if self.time.for_handlers is not None else 0)
+    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message would not be seen again that waits so long, None for the queue's own time; "" where it would."""
+        if (sent_at := date_sent(delivery.message)) is None:
+            return ""
+        wait = timedelta(seconds=self.visibility_timeout) if after is None else after
+        age = self.invocation.clock() - sent_at
+        return why_it_expires(age, wait, retention=self.retention, invocation=self.time.longest_invocation)
 
     def _log_not_asked(self, failure: Failure) -> None:
         log_safely(
@@ -174,19 +172,29 @@ class OrderedLease:
     def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
         """Return why a message cannot wait for so long; "" where it can. Log a warning when it uses up half of its retention."""
         known = self._known
-        longest = timedelta(seconds=LONGEST_VISIBILITY) - known.longest_invocation
+        longest = timedelta(seconds=LONGEST_VISIBILITY) - known.time.longest_invocation
         if after is not None and after > longest:
             return TOO_LONG % longest
-        wait = timedelta(seconds=known.visibility_timeout) if after is None else after
-        if why := known.why_not_again(delivery, wait):
+        if why := known.why_no_receive(delivery) or known.why_it_expires(delivery, after):
             return why
         message, sent_at = delivery.message, date_sent(delivery.message)
         if sent_at is not None:
+            wait = timedelta(seconds=known.visibility_timeout) if after is None else after
             age, is_first = known.invocation.clock() - sent_at, receives(delivery) == 1
             if text := warning_of_half(age, wait, retention=known.retention, is_first=is_first):
                 extra = {"message_id": message.id, "queue": message.queue}
                 log_safely(log.warning, text, message.id, message.queue, message.group_id, known.retention, extra=extra)
         return ""
+
+    def wait_in_order(self, delivery: Delivery) -> timedelta | None:
+        """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
+        invocation, count = self._known.invocation, receives(delivery)
+        immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
+        left = runs_left(count, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+        if left <= 0:
+            return None
+        since = seconds_since_first_receive(delivery, invocation.clock())
+        return delay_while_redelivered(timedelta(seconds=max(since or 0.0, 0.0)), left)
 
     def hide_to_the_end(self) -> list[Delivery]:
         """Do nothing, and return no message: SQS itself says when one is another's."""
@@ -230,9 +238,13 @@ class HiddenLease:
         return min((end for end in ends if end is not None), default=float(LONGEST_VISIBILITY)) - self._queue.now()
 
     def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message does not come again, or not before it expires; "" where it does."""
-        wait = timedelta(seconds=self.visibility_timeout) if after is None else after
-        return self._queue.why_not_again(delivery, wait)
+        """Return why a message is not seen again; "" where it is. One that is shown again by this delivery is not old: it was copied before."""
+        known = self._queue
+        return known.why_no_receive(delivery) or ("" if after is not None else known.why_it_expires(delivery, after))
+
+    def wait_in_order(self, _: Delivery) -> timedelta | None:
+        """Return None: a message of a standard queue waits by a copy."""
+        return None
 
     def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
         """Note until when a call hides messages, and whether SQS has confirmed that."""

@@ -44,7 +44,10 @@ def standard_batch(
         invocation: what they run in.
         time: the invocation's time.
     """
-    not_hidden = set(invocation.lease.hide_to_the_end()) if invocation.lease is not None else set()
+    not_hidden: set[Delivery] = set()
+    # of what came for the first time it is known until when it is hidden, so it has time until something fails
+    if any(delivery.deliveries > 1 for delivery in restored) and invocation.lease is not None:
+        not_hidden = {*invocation.lease.hide_to_the_end()}
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(time))
     ready = [delivery for delivery in map(delivery_of, messages) if delivery not in settled]

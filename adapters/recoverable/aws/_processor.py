@@ -56,6 +56,7 @@ class SqsProcessor:
         self._environment = Environment(settings.client, utc_clock(settings.clock), Deadline)
         self._own_seconds = FOREVER if own is None else own.total_seconds()
         self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
+        self._has_served_fifo = False
 
     def process(
         self, event: dict[str, Any], context: Any, run_handlers: RunHandlers,
@@ -82,6 +83,11 @@ class SqsProcessor:
         environment = current_environment.get() or self._environment
         handed_back = 0 if platform.redelivers_only else len(messages)
         time = TimeBudget(context, settings.settle_within, handed_back, settings.visibility_timeout)
+        if queue.fifo and not self._has_served_fifo:
+            from recoverable.aws._fifo import warn_of_long_delays  # noqa: PLC0415  # at the first batch of such a queue
+
+            self._has_served_fifo = True
+            warn_of_long_delays(self.recoverability.delayed, queue, time)
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send
@@ -96,7 +102,7 @@ class SqsProcessor:
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
                 self.recoverability, platform, environment.clock, deadline, context=context, sender=sender, lease=lease,
-                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not platform.redelivers_only),
+                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment),
                 on_failure=on_failure,
             )  # fmt: skip
             unfinished = self._process_batch(
@@ -111,16 +117,16 @@ class SqsProcessor:
     @property
     def breaker(self) -> Breaker | None:
         """Return what this instance knows of the circuit that limits the rate; None without a `RateLimit`."""
-        limiter = self._limiter(current_environment.get() or self._environment, may_defer=True)
+        limiter = self._limiter(current_environment.get() or self._environment)
         return limiter.breaker if limiter else None
 
-    def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
+    def _limiter(self, environment: Environment) -> Limiter | None:
         if self.recoverability.rate_limit is None:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         limit = self.recoverability.rate_limit
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=may_defer, in_batches=True)
+        return limiter_for(self, limit, self.recoverability, environment, may_defer=True, in_batches=True)
 
 
 def response(unfinished: list[Delivery]) -> Response:

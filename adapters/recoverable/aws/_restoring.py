@@ -39,6 +39,11 @@ def restored_delivery(
         has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
+    if (
+        counted != "1" and carried.first_failed_at is None
+    ):  # not before its first receive, and its second came after a failure
+        first_received = date_in(message, "ApproximateFirstReceiveTimestamp")
+        carried = carried.replace(first_failed_at=first_received) if first_received else carried
     if platform.redelivers_only:
         delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
         place_by_count(delivery, recoverability)
@@ -83,9 +88,14 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
 
 
 def date_sent(message: Message) -> datetime | None:
-    """Return when SQS accepted a message that no header dates; None when that is unknown."""
+    """Return when SQS accepted a message; None when that is unknown."""
+    return date_in(message, "SentTimestamp")
+
+
+def date_in(message: Message, attribute: str) -> datetime | None:
+    """Return the date that SQS gives in an attribute of a message; None when there is none."""
     try:
-        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
+        return datetime.fromtimestamp(int(received(message)["attributes"][attribute]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return None  # absent or absurd: unknown
 
