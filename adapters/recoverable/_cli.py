@@ -12,7 +12,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points, version
-from typing import Any
+from typing import Any, NoReturn
+
+from recoverable._service_bus.app_settings import is_connection_string, shown
 
 GROUP = "recoverable.commands"
 
@@ -79,12 +81,25 @@ def _run(verb: str, point: EntryPoint, arguments: list[str]) -> int:
         if error.name is None or error.name.startswith("recoverable") or verb not in VERBS:
             raise
         return _refuse(f"`{verb}` needs {error.name}", VERBS[verb].extra)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"recoverable {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.words = arguments
     module.configure(parser)
     status: int = module.run(parser.parse_args(arguments))
     return status
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors show no connection string. `words` are the arguments as they were written."""
+
+    words: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """End with a text that says what is wrong."""
+        for word in filter(is_connection_string, self.words):
+            message = message.replace(word, shown(word))
+        super().error(message)
 
 
 def _refuse(why: str, extra: str) -> int:
@@ -102,7 +117,7 @@ def _overview(arguments: list[str], verbs: dict[str, Verb]) -> int:
     if matching and len(words) < len(arguments):
         sys.stdout.write(usage)
         return 0
-    complaint = "" if matching else f"recoverable: {' '.join(arguments)!r} is no command.\n\n"
+    complaint = "" if matching else f"recoverable: {shown(' '.join(arguments))} is no command.\n\n"
     sys.stderr.write(complaint + usage)
     return 2
 

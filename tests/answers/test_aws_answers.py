@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from answers.aws_answers import ANSWERS, FOR_GOOD, NO_ANSWERS, S3, Answer, error_of
-from recoverable._sqs.answers import (
-    Failure,
-    batch_failures,
-    call_failure,
-    code_of,
-    describe_error,
-    object_problem,
-    status_of,
-)
-from recoverable._sqs.batches import Result, send_singly
+from recoverable._sqs.answers import Failure, call_failure, code_of, describe_error, object_problem, status_of
+from recoverable._sqs.batches import Result, batch_failures, send_singly
 
 if TYPE_CHECKING:
     from recoverable._sqs.answers import Kind, ObjectProblem

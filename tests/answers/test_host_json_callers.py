@@ -13,7 +13,7 @@ from recoverable.azure._waiting import MARGIN, host_options, longest_wait
 from recoverable_local.functions_host import AppError
 from recoverable_local.functions_host.app.folder import read_app
 from recoverable_operate.rules import Unknown
-from recoverable_operate.templates._function_app import read_host
+from recoverable_operate.templates._host_file import read_host
 
 every_readable_file = pytest.mark.parametrize("host", READABLE.values(), ids=READABLE)
 every_unreadable_file = pytest.mark.parametrize("host", UNREADABLE.values(), ids=UNREADABLE)

@@ -10,7 +10,8 @@ from aws.harness import Context, ladder, sqs_endpoint
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from recoverable import Message
-from recoverable._sqs.answers import NOT_NAMED, Failure, batch_failures
+from recoverable._sqs.answers import Failure
+from recoverable._sqs.batches import NOT_NAMED, batch_failures
 
 GARBAGE: list[Any] = [
     None,

@@ -9,10 +9,14 @@ import pytest
 
 from builders import NOW, delivery
 from flow.invocations import invocation
+from recoverable import Message
+from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
-from recoverable.aws._batch import groups_of
+from recoverable._sqs.queues import Queue
+from recoverable.aws._batch import Batch, groups_of
 from recoverable.aws._order import delay_of_hand_back, groups
 from recoverable.aws._time_budget import TimeBudget
+from recoverable.hosting import Deadline, Environment
 
 
 def came(
@@ -43,6 +47,13 @@ def at_limit(one: Delivery) -> Delivery:
     """Return a delivery whose next unreported one would be its failure."""
     one.at_limit = True
     return one
+
+
+def batch(messages: list[Message], restored: list[Delivery], running: Invocation) -> Batch:
+    """Return the records of one invocation without a time limit."""
+    time, environment = TimeBudget(None, timedelta(seconds=3)), Environment(None, lambda: NOW, Deadline)
+    queue = Queue(region="eu-central-1", account="123456789012", name="orders")
+    return Batch(messages, restored, queue, running, time, environment, timeouts=None, partial=True)
 
 
 def order(*deliveries: Delivery) -> list[list[str]]:
@@ -131,9 +142,7 @@ def test_what_needs_no_handler_is_settled_before_any_handler_runs() -> None:
     not_due.due_at, past_its_limit.unreported = NOW + timedelta(minutes=1), True
     restored = [not_due, came("d", 2), past_its_limit]
     messages = [came("b").message, *(each.message for each in restored)]
-    time = TimeBudget(None, timedelta(seconds=3))
-
-    found = groups_of(messages, restored, [], running, time)
+    found = groups_of(batch(messages, restored, running), [])
 
     assert [([each.id for each in group], runs) for group, runs in found] == [
         (["a", "c"], False),

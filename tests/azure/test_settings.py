@@ -130,6 +130,15 @@ def test_a_sub_queue_takes_no_copies_and_is_refused(name: str) -> None:
         with_error_queue(Recoverability(failed=Failed(name)), "orders", {})
 
 
+@pytest.mark.parametrize("name", ["events/Subscriptions/audit", "sales/events/subscriptions/audit"])
+def test_a_subscription_takes_no_copies_and_is_refused(name: str) -> None:
+    advice = r"is a topic's subscription, .*; let it forward to a queue \(ForwardTo\), and write that queue's name$"
+    with pytest.raises(ValueError, match=advice):
+        queue_name(name, {})
+    with pytest.raises(ValueError, match=advice):
+        with_error_queue(Recoverability(failed=Failed(name)), "orders", {})
+
+
 def test_without_azure_identity_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "azure.identity", None)
 

@@ -27,7 +27,10 @@ def template(name: str, folder: Path = SYNTHESIZED) -> Path:
 
 @pytest.mark.parametrize("name", STACKS)
 def test_each_rule_is_checked_and_nothing_is_found(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (main(["check", str(template(name))]), capsys.readouterr().out) == (0, "Nothing found.\n")
+    assert (main(["check", str(template(name))]), capsys.readouterr().out.splitlines()[-2]) == (
+        0,
+        "Nothing found in what was checked.",  # the code is an asset that is not kept with the template
+    )
 
 
 @pytest.mark.skipif(SYNTHESIZED == KEPT, reason="nothing was synthesized; `make cdk` does")

@@ -20,11 +20,11 @@ AZD = files(page("azd.md"))
 
 
 def rules_of(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Return the rules that find something in a file, or cannot be checked."""
+    """Return the rules that find something in a file."""
     main(["check", "--json", str(path)])
     printed = capsys.readouterr()
     assert printed.err == ""
-    return [json.loads(line)["rule"] for line in printed.out.splitlines()]
+    return [read["rule"] for line in printed.out.splitlines() if "wrong" in (read := json.loads(line))]
 
 
 def written(path: Path, text: str) -> Path:
@@ -132,4 +132,4 @@ def test_the_bicep_with_the_tag_for_azd_has_no_findings(tmp_path: Path, capsys: 
 
     main(["check", str(written(tmp_path / "main.bicep", text.replace(head, head + tag)))])
 
-    assert capsys.readouterr().out.splitlines()[-1] == "Nothing found."
+    assert "Nothing found in what was checked." in capsys.readouterr().out.splitlines()

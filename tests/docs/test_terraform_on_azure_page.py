@@ -12,18 +12,17 @@ from recoverable._service_bus.host_json import read_host_json
 from recoverable_local.testing.azure.app import functions_of
 from recoverable_operate.rules import (
     SERVICE_BUS_RULES,
-    Finding,
     Grant,
     OnServiceBus,
     ServiceBusQueue,
     Trigger,
     Unknown,
     Workload,
+    check,
     ladder_of,
-    results,
     worker_threads,
 )
-from recoverable_operate.templates._bicep import duration, life
+from recoverable_operate.templates._bicep_resources import duration, life
 
 PAGE = "terraform-on-azure.md"
 MAIN = files(page(PAGE))["main.tf"]
@@ -47,6 +46,7 @@ def described(text: str) -> OnServiceBus:
         workload=Workload(host.max_concurrent_calls, worker_threads(known, cores=1)),
         settings=settings,
         grants=tuple(grants(found, queues)),
+        identities=frozenset({"app"}),
         ladder=ladder_of(settings),
         subscriptions=(),  # the file makes none
         tier=only(found, "azurerm_servicebus_namespace").arguments["sku"],
@@ -89,7 +89,8 @@ def grants(found: list[Resource], queues: dict[str, Resource]) -> list[Grant]:
     }
     on_queues = [each for each in given if each["scope"].kind == QUEUE]
     return [
-        Grant(ROLES[each["role_definition_name"]], queues[each["scope"].name].arguments["name"]) for each in on_queues
+        Grant(ROLES[each["role_definition_name"]], queues[each["scope"].name].arguments["name"], "app")
+        for each in on_queues
     ]
 
 
@@ -102,11 +103,11 @@ def trigger() -> Trigger:
 
 
 def findings(text: str) -> list[str]:
-    return [each.rule for each in results(SERVICE_BUS_RULES, described(text)) if isinstance(each, Finding)]
+    return [each.rule for each in check(SERVICE_BUS_RULES, described(text)) if each.problems]
 
 
-def test_each_rule_is_checked_and_nothing_is_found() -> None:
-    assert list(results(SERVICE_BUS_RULES, described(MAIN))) == []
+def test_nothing_is_found() -> None:
+    assert findings(MAIN) == []
 
 
 WRONG = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import traceback
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -163,6 +165,42 @@ def test_the_functions_host_gets_redacted_text_without_cause_and_frames(handler:
     assert (type(raised).__name__, raised.__cause__, raised.__context__) == ("RedactedFailure", None, None)
     assert SECRET not in "".join(traceback.format_exception(raised))
     assert "***" in str(raised)
+
+
+class Held:
+    """Lives as long as the exception that has it."""
+
+
+def hold(error: BaseException) -> weakref.ref[Held]:
+    """Return a reference that is empty when nothing holds the exception any more."""
+    held = Held()
+    error.__dict__["held"] = held
+    return weakref.ref(held)
+
+
+@pytest.mark.parametrize("handler", [telling, telling_coroutine, exiting], ids=lambda handler: handler.__name__)
+def test_no_frame_that_the_functions_host_gets_holds_the_exception(handler: Any) -> None:
+    """Crash reporters collect the local variables of each frame, and what hangs on them."""
+    held: list[weakref.ref[Held]] = []
+
+    def note(message: Message) -> None:
+        try:
+            handler(message)
+        except BaseException as error:
+            held.append(hold(error))
+            raise
+
+    async def note_async(message: Message) -> None:
+        try:
+            await handler(message)
+        except BaseException as error:
+            held.append(hold(error))
+            raise
+
+    given = raised_to_functions(note_async if handler is telling_coroutine else note, HIDDEN)
+    gc.collect()
+
+    assert ([each() for each in held], given.__traceback__ is None) == ([None], False)
 
 
 def test_the_functions_host_gets_the_type_in_the_text() -> None:

@@ -35,6 +35,7 @@ def errors(journal: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 
     def run(*words: str) -> Ran:
         monkeypatch.setattr("sys.argv", ["recoverable", "errors", *words])
+        monkeypatch.setattr("recoverable_operate.errors._aws.client.COUNTS_SETTLE", 0)  # moto counts at once
         capsys.readouterr()
         status = main(["errors", *words, *(["--poll", "0"] if "--queue" in words else [])])
         return Ran(status, *capsys.readouterr())

@@ -14,6 +14,7 @@ from operate.failing import fault_headers
 from operate.killing import Killed, Process
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 from recoverable_operate.errors import Journal
+from recoverable_operate.errors._journal import Doubts
 from servers.queues import HEADERS
 
 World = Any
@@ -90,6 +91,28 @@ def test_a_killed_run_loses_nothing_and_the_next_one_names_what_it_doubles(
             wrong.append((at, ALL - copies.keys(), doubled, outcome))
 
     assert wrong == []
+
+
+@pytest.mark.parametrize("new_world", [sqs_world, service_bus_world], ids=["sqs", "service-bus"])
+def test_what_two_killed_runs_double_is_named_until_an_operator_was_shown_it(new_world: Callable[[], World]) -> None:
+    calls, wrong, some = number_of_calls(new_world, "error"), [], set[str]()
+    for at in range(1, calls + 1, 7):
+        for then in range(1, calls + 1, 11):
+            world, journal = new_world(), Journal(":memory:")
+            for kill in (at, then):
+                run(world, "error", Process(kill, after=True), journal)
+                world.run(for_=HOUR)
+            run(world, "error", Process(), journal)
+            copies, doubts = arrived(world), journal.doubts(world.now)
+            doubled = {name for name, count in copies.items() if count > 1}
+            named = {each.message_id for each in (*doubts.unanswered, *doubts.sent_again)}
+            some |= doubled
+            if copies.keys() != ALL or doubled - named or world.queue("error"):
+                wrong.append((at, then, ALL - copies.keys(), doubled - named))
+            journal.note_shown(doubts)
+            assert journal.doubts(world.now) == Doubts((), ())
+
+    assert (wrong, bool(some)) == ([], True)
 
 
 def test_some_kill_does_double() -> None:

@@ -53,7 +53,7 @@ def forgotten(*_: object) -> Settlement:
 
 
 MUTATIONS = (
-    Mutation("waiting counts as an attempt", "_ladder.delivery.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
+    Mutation("waiting counts as an attempt", "_ladder.copy_headers.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
     Mutation("messages are held for ever", "_rate_limit.limiter.may_defer", always, LONG, "ENDLESS"),
     Mutation("what is held is forgotten", "_ladder.decision.settlement_of_deferral", forgotten, "rate limited together", "LOST"),
 )  # fmt: skip

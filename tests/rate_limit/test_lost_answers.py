@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from builders import Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Notice, Store, two
+from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED
+from recoverable._rate_limit.store import LEAVE_ALONE_FOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,6 +177,22 @@ def test_a_start_that_arrives_late_is_called_back_late() -> None:
     assert (before, calls) == ([], ["started"])
 
 
+def test_a_start_that_arrives_after_another_was_tried_is_called_back_too() -> None:
+    calls, clock, store = Calls(), Clock(), Late()
+    one, _ = two(calls, clock, store, failures=1)
+    store.answer_lost = True
+    one.fail()
+    first = store.late
+    store.come_back(clock)
+    one.attempt(DOWN)
+    second_was_tried, store.late = store.late != first, first
+    store.come_back(clock)
+    store.arrive()
+    one.attempt(DOWN, of=delivery(deliveries=2))
+
+    assert (second_was_tried, calls) == (True, ["started"])
+
+
 def test_a_store_that_is_unavailable_after_a_lost_answer_is_not_called_for_a_while() -> None:
     calls, clock, store = Calls(), Clock(), Silenced()
     one, _ = two(calls, clock, store, failures=1)
@@ -197,6 +217,90 @@ def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_i
     one.attempt()
 
     assert store.read().circuit == CLOSED
+
+
+class SlowForLong(Store):
+    """A store that does what it is asked, and whose answers come too late while it is slow; that of a read is had at the next one, as in
+    stores that make their calls by `SharedCalls`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slow = True
+        self.overdue: Snapshot | None = None
+
+    def read(self) -> Snapshot:
+        """Read, and return what the read before this one found."""
+        found, self.overdue = self.overdue, super().read()
+        if not self.slow:
+            return self.overdue
+        if found is None:
+            raise StoreUnavailable("it is slow")
+        return found
+
+    def compare_and_set(self, seen: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
+        """Change, without an answer while it is slow."""
+        self.answer_lost, self.overdue = self.slow, None
+        return super().compare_and_set(seen, circuit, switch)
+
+
+def test_a_start_in_a_store_that_is_slow_for_long_is_called_back_late_and_once() -> None:
+    calls, clock, store = Calls(), Clock(), SlowForLong()
+    one, _ = two(calls, clock, store, failures=1)
+    called = []
+    for _ in range(12):
+        clock.advance(LEAVE_ALONE_FOR)
+        one.attempt(DOWN, of=delivery(deliveries=2))
+        called.append(list(calls))
+    store.slow = False
+    for _ in range(4):
+        clock.advance(LEAVE_ALONE_FOR)
+        one.attempt(of=delivery(deliveries=2))
+
+    assert (called[0], called[-1], calls) == ([], ["started"], ["started", "ended"])
+
+
+def test_threads_that_fail_while_a_store_is_slow_open_the_circuit_once() -> None:
+    calls, clock, store = Calls(), Clock(), Silenced()
+    one, _ = two(calls, clock, store, failures=1)
+    store.answer_lost, changing, over = True, Event(), Event()
+
+    def waits() -> None:
+        changing.set()
+        assert over.wait(60)
+
+    store.meanwhile = waits
+    with ThreadPoolExecutor(4) as threads:
+        first = threads.submit(one.fail)
+        assert changing.wait(60)
+        others = [threads.submit(one.attempt, DOWN, of=delivery(id=f"m-{number}")) for number in range(3)]
+        for each in others:
+            each.result(60)
+        over.set()
+        first.result(60)
+    store.come_back(clock)
+    one.fail()
+
+    armed = [notice.text for notice in one.notices if "is now in the armed state" in notice.text]
+    assert (len(armed), calls) == (1, ["started"])
+
+
+def test_a_start_is_called_back_once_though_another_thread_gets_an_answer_while_its_own_is_lost() -> None:
+    calls, clock, store = Calls(), Clock(), Silenced()
+    one, _ = two(calls, clock, store, failures=1)
+    store.answer_lost = True
+    log = one.breaker.log
+
+    def comes_back(level: Literal["info", "warning"], text: str) -> None:
+        log(level, text)
+        if "armed state" in text:
+            store.come_back(clock)
+            one.breaker.refresh(clock.now)
+
+    one.breaker.log = comes_back
+    one.fail(3)
+
+    assert calls == ["started"]
 
 
 def test_the_lost_answer_is_logged() -> None:

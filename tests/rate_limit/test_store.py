@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rate_limit.circuit_contract import CircuitContract, NewStore
-from recoverable._rate_limit.store import THREADS, MemoryCircuit, SharedCalls
+from recoverable._rate_limit.store import READ, THREADS, MemoryCircuit, SharedCalls
 
 
 class TestMemoryCircuit(CircuitContract):
@@ -158,6 +158,24 @@ def test_a_call_that_had_not_begun_when_its_caller_gave_up_is_never_made() -> No
     calls.read(PLENTY, lambda: made.append("the next one"))
 
     assert made == ["the next one"]
+
+
+def test_a_read_that_comes_too_late_is_the_answer_of_the_next_that_does() -> None:
+    calls, end, late = SharedCalls(), Event(), Event()
+
+    def answers_late() -> str:
+        end.wait(PLENTY)
+        return "late"
+
+    with pytest.raises(TimeoutError):
+        calls.read(SOON, answers_late)
+    future = calls._under_way[READ]
+    end.set()
+    assert future.result(PLENTY) == "late"
+    again: Any = calls.read(SOON, lambda: late.wait(PLENTY))
+    late.set()
+
+    assert again == "late"
 
 
 def test_an_answer_is_not_kept_for_those_who_come_later() -> None:

@@ -16,10 +16,10 @@ from recoverable._message import Message
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
-    from recoverable._flow.flow import Call, Steps
+    from recoverable._flow.flow import Call, Flow
 
 T = TypeVar("T")
-Worker = asyncio.Task[None]
+Worker = asyncio.Task[Any]
 Handler = Callable[[Message], Awaitable[Any]]
 Caller = Callable[[Callable[[], Any]], Awaitable[Any]]
 
@@ -29,8 +29,8 @@ async def call_here(function: Callable[[], Any]) -> Any:
     return function()
 
 
-async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_thread) -> None:
-    """Do all steps of a flow with a coroutine handler.
+async def drive_async(steps: Flow, handler: Handler, call: Caller = asyncio.to_thread) -> BaseException | None:
+    """Do all steps of a flow with a coroutine handler, and return what it returns.
 
     Args:
         steps: the flow.
@@ -46,8 +46,8 @@ async def drive_async(steps: Steps, handler: Handler, call: Caller = asyncio.to_
                 step = steps.throw(error)
             else:
                 step = steps.send(answer)
-    except StopIteration:
-        return
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # as `Flow` says
 
 
 async def called(call: Caller, function: Call) -> Any:
@@ -108,7 +108,8 @@ async def unfinished(workers: set[Worker], start: Callable[[], Worker]) -> set[W
     """Wait until one worker has ended, and return the others; a worker that a handler cancelled before it began is replaced.
 
     Raises:
-        CancelledError: this task alone was cancelled; when a handler cancels all tasks, the messages are worked on all the same.
+        CancelledError: this task alone was cancelled; when a handler cancels all tasks, the messages are worked on all
+            the same.
     """
     try:
         ended, others = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)

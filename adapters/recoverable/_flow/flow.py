@@ -1,8 +1,9 @@
 """Take messages through receipt, handler and recovery: one generator for both clouds, and what drives it with a plain handler.
 
-The generator does no I/O itself. It yields a message and seconds to have the handler run on it for so long, and gets back None or the
-exception that the handler raised. It yields a function to have it called where it may block, and gets back its result, or has its
-exception raised. `drive` does both for plain handlers, `drive_async` for coroutines.
+The generator does no I/O itself. It yields a message and seconds to have the handler run on it for so long, and gets
+back None or the exception that the handler raised. It yields a function to have it called where it may block, and gets
+back its result, or has its exception raised. `drive` does both for plain handlers, `drive_async` for coroutines. A flow
+may return an exception for the host.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     Run: TypeAlias = tuple[Message, float]
     Call: TypeAlias = Callable[[], Any]
     Steps: TypeAlias = Generator[Run | Call, Any, None]
+    Flow: TypeAlias = Generator[Run | Call, Any, BaseException | None]
 
 
 def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_defer: bool = True) -> Steps:
@@ -74,7 +76,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
 
 def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
     """Return the messages, each again for as long as it is to be retried at once; see `settle.retried_in_process`."""
-    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # for those who ask for it
+    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # few endpoints ask for it
 
     return retried_in_process(messages, invocation)
 
@@ -84,12 +86,12 @@ def attempt_all(messages: Iterable[Message], invocation: Invocation, handler: Ca
     drive(attempt_each(messages, invocation), handler, invocation.deadline)
 
 
-def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -> None:
-    """Do all steps of a flow with a plain handler.
+def drive(steps: Flow, handler: Callable[[Message], Any], deadline: Deadline) -> BaseException | None:
+    """Do all steps of a flow with a plain handler, and return what it returns.
 
     Args:
         steps: the flow.
-        handler: the user's function. Whatever it raises goes back into the flow, for a lost error is a lost message.
+        handler: the user's function. Any exception of it goes back into the flow: a lost error is a lost message.
         deadline: stops it when its time is up.
     """
     observed, error = deadline.observed(handler), None
@@ -114,8 +116,8 @@ def drive(steps: Steps, handler: Callable[[Message], Any], deadline: Deadline) -
             except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
                 error = raised
             step = steps.send(error)
-    except StopIteration:
-        return
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # as `Flow` says
     finally:
         del error  # it holds this frame by its traceback, and with it the message
 
@@ -142,7 +144,7 @@ def finish(result: Any, seconds: float, deadline: Deadline) -> None:
     refuse_generator(result)
 
 
-def call(steps: Steps, function: Call) -> Run | Call:
+def call(steps: Flow, function: Call) -> Run | Call:
     """Call a function of the flow, and return the step that follows its result, or what it raised."""
     try:
         answer = function()

@@ -13,11 +13,12 @@ MAX_FACTOR = 1_000.0
 """With this factor delays grow from 1 s to the longest delay in three steps: a larger factor is a mistake."""
 
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=2.5), timedelta(minutes=15)
-"""The time before a refused copy is sent again; it doubles with each refusal. SQS delays a message by 15 minutes at most."""
+"""The time before a refused copy is sent again; it doubles with each refusal. SQS delays a message by 15 minutes at
+most."""
 
 LONGEST_REDELIVERY, MOST_REDELIVERY = timedelta(hours=1), timedelta(days=1)
-"""The longest wait of a message that can only be redelivered, and how long it waits in all: its retention goes on, by default for 4
-days (Amazon SQS, CreateQueue)."""
+"""The longest wait of a message that can only be redelivered, and how long it waits in all: its retention goes on, by
+default for 4 days (Amazon SQS, CreateQueue)."""
 
 QUICK_REDELIVERY, SLOWER = timedelta(minutes=10), 5
 """Up to ten minutes the waits double; then one is a fifth of the time since the first delivery. So an outage of an hour is noticed to be over
@@ -74,8 +75,9 @@ def delay_after_refusal(refusals: int) -> timedelta:
 def delay_while_redelivered(waited: timedelta, runs_left: int) -> timedelta:
     """Return how long a message waits that can only be redelivered, while the rate is limited or what its handler sent is not taken.
 
-    As long again as before up to ten minutes, then a fifth of that, from 2.5 seconds to an hour; and where few deliveries are left, at least 15 minutes before the last, a
-    quarter of that before the one before, and so on, so that a short ladder outlasts a short outage.
+    As long again as before up to ten minutes, then a fifth of that, from 2.5 seconds to an hour; and where few
+    deliveries are left, at least 15 minutes before the last, a quarter of that before the one before, and so on, so
+    that a short ladder outlasts a short outage.
 
     Args:
         waited: since when it is delivered.

@@ -32,6 +32,9 @@ MAX_TRIES = 3
 """The number of times that one success tries to close the circuit while other instances change it too; after that,
 another success closes it."""
 
+MAX_UNCONFIRMED = 8
+"""The number of switches that this instance keeps until the store confirms one: what it sent may still arrive late."""
+
 LEAVE_ALONE_FOR = timedelta(seconds=10)
 """The time for which a store that could not be read is not called again: else each invocation would wait for its
 time-out."""
@@ -66,15 +69,19 @@ class Breaker:
         log: writes a line to the log.
     """
 
-    __slots__ = ("_lock", "_may_limit_others", "_retry_at", "_store", "_unconfirmed", "alert", "limit", "log", "snapshot")  # fmt: skip
+    __slots__ = (
+        "_lock", "_may_limit_others", "_retry_at", "_store", "_switching", "_unconfirmed", "alert", "limit", "log", "snapshot",
+    )  # fmt: skip
 
     def __init__(self, limit: RateLimit, log: Log) -> None:
         self.limit, self.log = limit, log
         self._store: CircuitStore = limit.store or MemoryCircuit()
-        self._lock = Lock()
+        self._lock, self._switching = Lock(), Lock()  # one thread at a time opens or closes the circuit
         self._retry_at: datetime | None = None  # None while the store answers
         self._may_limit_others = False  # True if the circuit may be open in the store, as far as this instance knows
-        self._unconfirmed: Snapshot | None = None  # a switch by this instance that the store has not confirmed
+        self._unconfirmed: dict[
+            str, Circuit
+        ] = {}  # switches by this instance that the store has not confirmed, by their names
         self.snapshot = Snapshot()
         self.alert = False
         """True if an attempt failed since the last success, or the store may still limit others. Success reads nothing
@@ -124,7 +131,8 @@ class Breaker:
         switch = urandom(8).hex() if switches else snapshot.switch
         changed = self._change(snapshot, circuit, switch, now)
         if changed is None and switches:
-            self._unconfirmed = Snapshot(circuit, switch=switch)
+            with self._lock:
+                self._unconfirmed = dict([*self._unconfirmed.items(), (switch, circuit)][-MAX_UNCONFIRMED:])
             self.refresh(now)
         return Snapshot(circuit) if self.is_unavailable() else changed
 
@@ -134,20 +142,41 @@ class Breaker:
         circuit = transition(snapshot.circuit, "failed", self.limit, now)
         if isinstance(circuit, Closed):
             self.update(Snapshot(circuit, snapshot.version))
-        elif isinstance(snapshot.circuit, Closed) and (changed := self.compare_and_set(snapshot, circuit, now)):
-            self.update(changed)
-            self._report_opened()
+        elif isinstance(snapshot.circuit, Closed) and self._switching.acquire(blocking=False):
+            try:
+                self._open(circuit, now)
+            finally:
+                self._switching.release()
 
     def succeeded(self, now: datetime) -> None:
-        """Close the circuit, even if another instance has changed it in between."""
+        """Close the circuit, even if another instance has changed it in between; another thread of this one may be about to."""
+        if self._switching.acquire(blocking=False):
+            try:
+                self._close(now)
+            finally:
+                self._switching.release()
+
+    def _open(self, circuit: Circuit, now: datetime) -> None:
+        """Open the circuit, unless another thread has."""
+        snapshot = self.snapshot
+        if isinstance(snapshot.circuit, Closed) and (changed := self.compare_and_set(snapshot, circuit, now)):
+            self.update(changed)
+            self.log("warning", f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred.")  # fmt: skip
+            self._call("on_started", changed)
+
+    def _close(self, now: datetime) -> None:
+        """Close the circuit, and forget the failures that were counted."""
         for _ in range(MAX_TRIES):
             snapshot = self.snapshot
             if isinstance(snapshot.circuit, Closed):
                 break
             if changed := self.compare_and_set(snapshot, CLOSED, now):
                 self.update(changed)
-                since = snapshot.circuit.since  # by another instance's clock, which may be ahead
-                self._report_closed(max(now - since, NO_DELAY))
+                after = max(
+                    now - snapshot.circuit.since, NO_DELAY
+                )  # since when by another instance's clock, which may be ahead
+                self.log("info", f"The circuit breaker is now disarmed, {after} after it was armed: an attempt succeeded.")  # fmt: skip
+                self._call("on_ended", changed)
                 return
         self.update(Snapshot(CLOSED, self.snapshot.version))
 
@@ -173,25 +202,17 @@ class Breaker:
     def _report_confirmed(self, found: Snapshot) -> None:
         """Report a switch by this instance whose answer was lost, when the store confirms it, at once or later."""
         with self._lock:
-            switch = self._unconfirmed
-            if switch is None or switch.switch != found.switch:
-                return
-            self._unconfirmed = None
-        opened = isinstance(switch.circuit, Open)
+            circuit = self._unconfirmed.pop(found.switch, None)
+        if circuit is None:
+            return
+        opened = isinstance(circuit, Open)
         self.log("info", f"The circuit breaker was {'armed' if opened else 'disarmed'} by this instance, though the store's answer was lost.")  # fmt: skip
-        self._call("on_started" if opened else "on_ended")
+        self._call("on_started" if opened else "on_ended", found)
 
-    def _report_opened(self) -> None:
-        self.log("warning", f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred.")  # fmt: skip
-        self._call("on_started")
-
-    def _report_closed(self, after: timedelta) -> None:
-        self.log("info", f"The circuit breaker is now disarmed, {after} after it was armed: an attempt succeeded.")  # fmt: skip
-        self._call("on_ended")
-
-    def _call(self, name: Literal["on_started", "on_ended"]) -> None:
+    def _call(self, name: Literal["on_started", "on_ended"], switched: Snapshot) -> None:
+        """Call back about a switch of the shared circuit: one that the store has a version of, not one of this instance alone."""
         callback = getattr(self.limit, name)
-        if callback is None or self.is_unavailable():  # the callbacks are for the shared circuit
+        if callback is None or switched.version is None:
             return
         try:
             callback()
@@ -219,10 +240,14 @@ class SharedCalls:
     def __init__(self) -> None:
         self._lock = Lock()
         self._under_way: dict[Key, Future[Any]] = {}
+        self._overdue: tuple[Future[Any] | None, Future[Any] | None] = (
+            None,
+            None,
+        )  # the last two reads without a result in time
         self._threads: ThreadPoolExecutor | None = None
 
     def read(self, timeout: float, call: Callable[[], T]) -> T:
-        """Return the result of a read, or of the one that is under way.
+        """Return the result of a read, or of the one that is under way; where it comes too late, that of the one before which did too.
 
         Args:
             timeout: seconds to wait for the result.
@@ -231,7 +256,18 @@ class SharedCalls:
         Raises:
             TimeoutError: there is no result in time. Exceptions of the call are raised as they are.
         """
-        return self._share(READ, timeout, call)[0]
+        future, is_own = self._start(READ, call)
+        try:
+            return self._result(READ, future, timeout, is_own=is_own)
+        except TimeoutError:
+            with self._lock:
+                if self._overdue[1] is not future:  # another thread waited for the same read
+                    self._overdue = self._overdue[1], future
+                earlier = self._overdue[0]
+            if earlier is None or not earlier.done() or earlier.cancelled() or earlier.exception():
+                raise
+            result: T = earlier.result()
+            return result
 
     def change(self, version: int | str, timeout: float, call: Callable[[], T]) -> T | None:
         """Return the result of a change; None when a change of the same version is under way, because only one of them is made.
@@ -245,22 +281,29 @@ class SharedCalls:
             TimeoutError: there is no result in time. Exceptions of the call are raised as they are, for all who wait.
         """
         try:
-            result, is_own = self._share(version, timeout, call)
+            future, is_own = self._start(version, call)
+            result = self._result(version, future, timeout, is_own=is_own)
         finally:
-            self._under_way.pop(READ, None)  # who reads after a change must not get an answer from before it
+            with self._lock:  # who reads after a change must not get an answer from before it
+                self._under_way.pop(READ, None)
+                self._overdue = None, None
         return result if is_own else None
 
-    def _share(self, key: Key, timeout: float, call: Callable[[], T]) -> tuple[T, bool]:
-        """Return the result, and True if it is that of our own call."""
-        from concurrent.futures import CancelledError  # the failure side
-
+    def _start(self, key: Key, call: Callable[[], T]) -> tuple[Future[T], bool]:
+        """Return what will have the result, and True if it is that of our own call."""
         with self._lock:
             future = self._under_way.get(key)
             is_own = future is None or future.done()
             if future is None or is_own:
                 future = self._under_way[key] = self._executor().submit(call)
+        return future, is_own
+
+    def _result(self, key: Key, future: Future[T], timeout: float, *, is_own: bool) -> T:
+        """Wait for a result and return it."""
+        from concurrent.futures import CancelledError  # the failure side
+
         try:
-            return future.result(timeout), is_own
+            return future.result(timeout)
         except CancelledError as error:
             raise TimeoutError from error
         finally:

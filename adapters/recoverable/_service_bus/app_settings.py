@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from recoverable._frozen import Frozen
+from recoverable._limits import checked_queue
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
@@ -51,6 +52,35 @@ class Identity(Frozen):
         return f"Identity({self.namespace!r}, ...)"  # it may hold a secret
 
 
+def is_connection_string(text: str) -> bool:
+    """True if the text may be a connection string or a key, which is shown nowhere: no name and no address has `=` or `;`."""
+    return "=" in text or ";" in text
+
+
+def shown(text: str) -> str:
+    """Return the text in quotes for an error; in place of one that may hold a key, words that say so."""
+    return "a connection string, which is not shown here," if is_connection_string(text) else repr(text)
+
+
+def checked_connection(setting: str, connection: object) -> str:
+    """Return a connection's name, if it is the name of an app setting.
+
+    Args:
+        setting: the setting that holds the name, for the error.
+        connection: the name.
+
+    Raises:
+        TypeError: no text.
+        ValueError: blank, or a connection string.
+    """
+    wanted = "the name of the app setting that holds the connection"
+    if not isinstance(connection, str):
+        raise TypeError(f"{setting} is of type {type(connection).__name__}; write {wanted}")
+    if is_connection_string(connection):
+        raise ValueError(f"{setting} is a connection string, which is not shown here; write {wanted}")
+    return checked_queue(setting, connection, wanted)
+
+
 def resolved(text: str, settings: Mapping[str, str]) -> str:
     """Return the text with each `%NAME%` replaced by that app setting.
 
@@ -62,7 +92,7 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
         name = found[1]
         if (setting := find_setting(name, settings)) is None:
             raise ValueError(
-                f"%{name}% in {text!r} is no app setting; add {name} to the app settings, or write the name itself"
+                f"%{name}% in {shown(text)} is no app setting; add {name} to the app settings, or write the name itself"
             )
         return setting
 

@@ -26,8 +26,8 @@ CODES: Mapping[Kind, str] = {
     " signaturedoesnotmatch tokenrefreshrequired unrecognizedclient",
     "lost": "internalerror internalfailure internalservererror requestaborted",
 }
-"""Codes, as `normalized` returns them, by their kinds ("Errors" and "Common errors" in the API references of Amazon SQS, SNS, DynamoDB, S3
-and IAM). "403" is botocore's code for an answer without a text."""
+"""Codes, as `normalized` returns them, by their kinds ("Errors" and "Common errors" in the API references of Amazon
+SQS, SNS, DynamoDB, S3 and IAM). "403" is botocore's code for an answer without a text."""
 
 KINDS: Mapping[str, Kind] = {code: kind for kind, codes in CODES.items() for code in codes.split()}
 
@@ -48,10 +48,10 @@ class Failure(Frozen):
     """The failure of an entry, or of a whole call.
 
     Args:
-        kind: what the answer means. Refused for good: the destination is "missing", access to it or to its key is "denied", the message is
-            too large ("size"), or it is "refused" for another reason. To be repeated: "busy" was certainly not done, and neither the
-            message nor its destination is at fault; "unknown" is a code that nobody knows. "lost" says nothing: the call may have
-            been carried out.
+        kind: what the answer means. Refused for good: the destination is "missing", access to it or to its key is
+            "denied", the message is too large ("size"), or it is "refused" for another reason. To be repeated: "busy"
+            was certainly not done, and neither the message nor its destination is at fault; "unknown" is a code that
+            nobody knows. "lost" says nothing: the call may have been carried out.
         code: the code that AWS gave; "" where it gave none.
         reason: why, for the log.
     """
@@ -81,9 +81,6 @@ class Failure(Frozen):
         return self.kind in {"missing", "denied"} or (self.kind == "refused" and self.concerns_key)
 
 
-NOT_NAMED = Failure("lost", "", "its answer does not name them")
-
-
 def call_failure(error: Exception) -> Failure:
     """Return the failure of a whole call, by what the client raised."""
     code, status, reason = code_of(error), status_of(error), describe_error(error)
@@ -91,30 +88,6 @@ def call_failure(error: Exception) -> Failure:
         return Failure(RAISED.get(type(error).__name__, "lost"), "", reason)
     by_status: Kind = "busy" if status in BUSY else "lost" if status >= SERVER_ERROR else "unknown"
     return Failure(kind_of(code, reason) or by_status, code, reason)
-
-
-def batch_failures(answer: object, number: int) -> dict[int, Failure]:
-    """Return the failures in the answer to a batch call by the numbers of their entries; what is missing is confirmed.
-
-    An entry is confirmed only when the answer says so, and says nothing else.
-
-    Args:
-        answer: what the service answered.
-        number: how many entries the call had; their Ids are "0", "1" and so on.
-    """
-    confirmed, failed = entries_in(answer, "Successful"), entries_in(answer, "Failed")
-    return {
-        n: entry_failure(failed[str(n)]) if str(n) in failed and str(n) not in confirmed else NOT_NAMED
-        for n in range(number)
-        if str(n) in failed or str(n) not in confirmed
-    }
-
-
-def entries_in(answer: object, name: str) -> dict[str, dict[str, Any]]:
-    """Return the entries of a list in an answer by their ids; none of those that are no entries."""
-    listed = answer.get(name) if isinstance(answer, dict) else None
-    entries = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    return {each["Id"]: each for each in entries if isinstance(each.get("Id"), str)}
 
 
 def entry_failure(entry: Mapping[str, Any]) -> Failure:
@@ -158,7 +131,8 @@ def status_of(error: BaseException | None) -> int:
 def describe_error(error: BaseException) -> str:
     """Return a text about an error for the log.
 
-    It is the text of AWS's answer. Of any other error it is the type alone, because its text may quote what was to be sent.
+    It is the text of AWS's answer. Of any other error it is the type alone, because its text may quote what was to be
+    sent.
     """
     if isinstance(error, TimeoutError):
         return "no answer in the time that is kept for it; SQS may still do it"

@@ -1,11 +1,11 @@
-"""Make batches as SQS and SNS take them: their operations, what an entry weighs, and how many entries one call takes."""
+"""Make batches as SQS and SNS take them, call with them, and read which entries an answer confirms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from recoverable._sqs.answers import Failure
+from recoverable._sqs.answers import Failure, entry_failure
 
 Entry: TypeAlias = dict[str, Any]
 """An entry of a batch, without its Id."""
@@ -32,6 +32,9 @@ DELETE = BatchOperation("DeleteMessageBatch", "delete_message_batch")
 CHANGE_VISIBILITY = BatchOperation("ChangeMessageVisibilityBatch", "change_message_visibility_batch")
 
 
+NOT_NAMED = Failure("lost", "", "its answer does not name them")
+
+
 class Result(NamedTuple):
     """The result of one call.
 
@@ -48,6 +51,30 @@ def call_batch(client: Any, operation: BatchOperation, address: str, entries: Se
     """Make one call, with the entries' numbers for their Ids, and return its answer."""
     numbered = [{"Id": str(number), **entry} for number, entry in enumerate(entries)]
     return getattr(client, operation.method)(**{operation.address: address, operation.entries: numbered})
+
+
+def batch_failures(answer: object, number: int) -> dict[int, Failure]:
+    """Return the failures in the answer to a batch call by the numbers of their entries; what is missing is confirmed.
+
+    An entry is confirmed only when the answer says so, and says nothing else.
+
+    Args:
+        answer: what the service answered.
+        number: how many entries the call had; their Ids are "0", "1" and so on.
+    """
+    confirmed, failed = entries_in(answer, "Successful"), entries_in(answer, "Failed")
+    return {
+        n: entry_failure(failed[str(n)]) if str(n) in failed and str(n) not in confirmed else NOT_NAMED
+        for n in range(number)
+        if str(n) in failed or str(n) not in confirmed
+    }
+
+
+def entries_in(answer: object, name: str) -> dict[str, dict[str, Any]]:
+    """Return the entries of a list in an answer by their ids; none of those that are no entries."""
+    listed = answer.get(name) if isinstance(answer, dict) else None
+    entries = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return {each["Id"]: each for each in entries if isinstance(each.get("Id"), str)}
 
 
 def send_singly(

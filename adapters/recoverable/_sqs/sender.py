@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from recoverable._sqs.answers import Failure, batch_failures, call_failure
-from recoverable._sqs.batches import SEND, Entry, Result, call_batch, send_singly
+from recoverable._sqs.answers import Failure, call_failure
+from recoverable._sqs.batches import SEND, Entry, Result, batch_failures, call_batch, send_singly
 from recoverable._sqs.clients import client, default_region
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue

@@ -1,20 +1,20 @@
-"""Serve FIFO queues: each message group in its order, and rounds that the count of deliveries and the time since the first receive tell."""
+"""Serve FIFO queues: each message group in its order, its rounds by the count of deliveries and the time since the first receive."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.settle import decide_and_report, settle_without_attempt
-from recoverable._flow.unsent import settle_unsent_in_order
+from recoverable._flow.settle import decide_and_report, settle_unsent_in_order, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of, runs_left
 from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable._message import place
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._fifo_rounds import until_last_round, wait_for_round
 from recoverable.aws._order import (
     CLOCK_SKEW,
     hidden_for,
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from recoverable._config import Delayed
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.settlement import Settlement
-    from recoverable._message import Message
-    from recoverable._sqs.queues import Queue
+    from recoverable.aws._batch import Batch
     from recoverable.aws._order import Group, MessageGroups
-    from recoverable.aws._time_budget import TimeBudget
 
 log = logging.getLogger("recoverable")
 
@@ -47,42 +45,38 @@ LONG_DELAY = (
 )
 
 
-def warn_of_long_delays(delayed: Delayed, queue: Queue, time: TimeBudget) -> None:
+def warn_of_long_delays(batch: Batch) -> None:
     """Log a warning where a configured delay is longer than a message can stay hidden."""
+    delayed = batch.invocation.recoverability.delayed
     delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
-    longest = timedelta(seconds=LONGEST_VISIBILITY) - time.longest_invocation
+    longest = timedelta(seconds=LONGEST_VISIBILITY) - batch.time.longest_invocation
     if delays and max(delays) > longest:
-        log.warning(LONG_DELAY, max(delays), queue.name, longest)
+        log.warning(LONG_DELAY, max(delays), batch.queue.name, longest)
 
 
-def fifo_batch(
-    messages: list[Message], unfinished: list[Delivery], invocation: Invocation, time: TimeBudget
-) -> MessageGroups:
+def fifo_batch(batch: Batch, unfinished: list[Delivery]) -> MessageGroups:
     """Return the messages of a FIFO queue in groups; see `groups_in_order`."""
-    return in_messages(groups_in_order([delivery_of(message) for message in messages], unfinished, invocation, time))
+    return in_messages(groups_in_order(batch, unfinished))
 
 
-def groups_in_order(
-    deliveries: list[Delivery], unfinished: list[Delivery], invocation: Invocation, time: TimeBudget
-) -> Iterator[Group]:
+def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]:
     """Yield the deliveries one by one, each to be settled before the next one is asked for; see `order.Group`.
 
-    First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects last. What
-    is behind a record of its group that is not finished comes back with it.
+    First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects
+    last. Records behind one of their group that is not finished come back with it.
 
     Args:
-        deliveries: the records, in the queue's order.
-        unfinished: takes the records that were settled and come back; it grows while this runs.
-        invocation: what they run in.
-        time: the invocation's time.
+        batch: the records, in the queue's order.
+        unfinished: the records that were settled and come back; it grows while this runs.
     """
-    now, hidden = invocation.clock(), hidden_for(time)
+    invocation, deliveries = batch.invocation, [delivery_of(message) for message in batch.messages]
+    now, hidden = invocation.clock(), hidden_for(batch)
     by_group = message_groups(deliveries)
     if len(deliveries) > 1:
         log.warning(HELD_BACK, len(deliveries), deliveries[0].message.queue)
         forgive_held_back(by_group, now, hidden)
     for delivery in deliveries:
-        if (settlement := settle_on_receipt(delivery, invocation, time.total)) is not None:
+        if (settlement := settle_on_receipt(delivery, invocation, batch.time.total)) is not None:
             invocation.settle(delivery, settlement)
     if settled := [group.pop(0) for group in by_group if invocation.settlement_of(group[0]) is not None]:
         yield settled, False
@@ -104,8 +98,8 @@ def message_groups(deliveries: list[Delivery]) -> list[MessageGroup]:
 def forgive_held_back(by_group: list[MessageGroup], now: datetime, hidden: float) -> None:
     """Count no delivery as unreported of a record that may have been held back: behind another one, or for lack of time."""
     for group in by_group:
-        for place, delivery in enumerate(group):
-            if place > 0 or not is_suspect(delivery, now, hidden):
+        for position, delivery in enumerate(group):
+            if position > 0 or not is_suspect(delivery, now, hidden):
                 delivery.unreported = False
 
 
@@ -117,8 +111,8 @@ def must_keep_order(delivery: Delivery, unfinished: list[Delivery]) -> bool:
 def suspects_last(by_group: list[MessageGroup], now: datetime, hidden: float) -> list[MessageGroup]:
     """Return the groups without a suspect as they came; then the others, in another order at each delivery.
 
-    Of the others those come first whose records were received least often. Groups that were received equally often may have come
-    back together, because a record of one of them ended the process.
+    Of the others those come first whose records were received least often. Groups that were received equally often may
+    have come back together, because a record of one of them ended the process.
     """
     suspects = [group for group in by_group if is_suspect(group[0], now, hidden)]
     by_receives: dict[int, list[MessageGroup]] = {}
@@ -131,8 +125,8 @@ def suspects_last(by_group: list[MessageGroup], now: datetime, hidden: float) ->
 def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
     """Return the groups by name, cyclically, starting one place further with each attempt.
 
-    So an attempt starts right behind the record that ended the attempt before: one such record costs the other groups two
-    attempts at most, two cost three, and so on. A delivery that only waited for its round is no attempt.
+    So an attempt starts right behind the record that ended the attempt before: one such record costs the other groups
+    two attempts at most, two cost three, and so on. A delivery that only waited for its round is no attempt.
     """
     by_name = sorted(alike, key=lambda group: group[0].message.group_id or "")
     head = by_name[0][0]
@@ -141,7 +135,8 @@ def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
 
 
 LONGEST_SINCE = MAX_DELAY.total_seconds()
-"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something absurd."""
+"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something
+absurd."""
 
 TOO_EARLY = "its deliveries are ahead of its delays, and its next round has not begun"
 
@@ -176,7 +171,7 @@ def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) ->
     if delay is None or since is None:
         return None
     left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
-    if left == 1:  # the last delivery must not come too early again, for nothing would run any more
+    if left == 1:  # the last delivery must not come too early again: no handler would run any more
         delay = until_last_round(delivery.message.id, since, delayed, longest)
     return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
 
@@ -212,3 +207,68 @@ def settle_unsent_in_group(
         delivery, to, why, invocation, deliveries=receives(delivery), waited=waited,
         until_last_round=until_last_round(delivery.message.id, waited, delayed, longest),
     )  # fmt: skip
+
+
+CLOCK_TOLERANCE = timedelta(seconds=1)
+"""By how much the function's clock and the broker's may differ without costing a delivery."""
+
+
+def wait_for_round(
+    delivery: Delivery,
+    since_first_receive: timedelta | None,
+    delayed: Delayed,
+    *,
+    attempts_per_round: int,
+    function_timeout: timedelta,
+    longest_delay: timedelta,
+) -> timedelta | None:
+    """Return how long a message must wait whose count is ahead of its delays; None when its handler may run.
+
+    No round starts before the sum of the configured delays before it has passed since the first receive. A message that
+    is ahead of that waits for the next round; within one function time-out after a round's start it makes that round's
+    last attempt instead.
+
+    Args:
+        delivery: the delivery, its round and attempt restored by its count; they change where it makes another round's
+            last attempt.
+        since_first_receive: the time since then; None when it is unknown.
+        delayed: the settings for delayed retries.
+        attempts_per_round: immediate retries + 1.
+        function_timeout: how long an invocation may last.
+        longest_delay: the longest time for which the broker hides a message.
+    """
+    message = delivery.message
+    if message.round == 0 or since_first_receive is None or since_first_receive < -CLOCK_TOLERANCE:
+        return None
+    starts = round_starts(delayed, message.id, message.round, longest_delay)
+    reached = max(
+        number for number, start in enumerate(starts) if start <= max(since_first_receive, NO_DELAY) + CLOCK_TOLERANCE
+    )
+    if reached == message.round:
+        return None
+    if since_first_receive - starts[reached] < function_timeout:
+        place(message, round=reached, attempt=attempts_per_round)
+        delivery.deliveries = attempts_per_round
+        return None
+    return starts[reached + 1] - since_first_receive
+
+
+def until_last_round(
+    message_id: str, since_first_receive: timedelta, delayed: Delayed, longest_delay: timedelta
+) -> timedelta:
+    """Return how long it is until the last round of a message may start; 0 when it may.
+
+    Args:
+        message_id: the message's id.
+        since_first_receive: the time since then.
+        delayed: the settings for delayed retries.
+        longest_delay: the longest time for which the broker hides a message.
+    """
+    *_, last = round_starts(delayed, message_id, delayed.max_retries, longest_delay)
+    return max(last - since_first_receive, NO_DELAY)
+
+
+def round_starts(delayed: Delayed, message_id: str, rounds: int, longest_delay: timedelta) -> list[timedelta]:
+    """Return how long after the first receive each round may start, from round 0 to `rounds`."""
+    delays = (min(configured_delay(delayed, number, message_id), longest_delay) for number in range(rounds))
+    return list(accumulate(delays, initial=NO_DELAY))

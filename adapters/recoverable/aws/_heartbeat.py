@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._message import Message
-    from recoverable._sqs.queues import Queue
-    from recoverable.hosting import Environment
+    from recoverable.aws._batch import Batch
 
     Hide: TypeAlias = Callable[[list[Delivery], int], tuple[list[Delivery], bool]]
     Later: TypeAlias = Callable[[float, Callable[[], None]], Callable[[], None]]
@@ -47,13 +45,13 @@ LOOK_EVERY = 0.01
 class Beats:
     """Keeps messages hidden, so many seconds at a time.
 
-    Each call concerns ten messages at most. What a call is under way for is never settled beside it: a late answer could otherwise hide
-    a message that was just shown again.
+    Each call concerns ten messages at most. What a call is under way for is never settled beside it: a late answer
+    could otherwise hide a message that was just shown again.
 
     Args:
         seconds: for how long a message is hidden at a time.
-        hide: hides up to ten messages for so many seconds; it returns those that SQS does not hide any more, and True if all
-            other calls would fail too.
+        hide: hides up to ten messages for so many seconds; it returns those that SQS does not hide any more, and True
+            if all other calls would fail too.
         later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that.
         sleep: waits for so many seconds.
         elapsed: returns the seconds since the messages were received.
@@ -138,37 +136,29 @@ REFUSED = (
 
 
 @contextmanager
-def hidden_by_heartbeat(
-    hidden: timedelta, messages: list[Message], queue: Queue, invocation: Invocation, time: TimeBudget,
-    environment: Environment,
-) -> Iterator[None]:  # fmt: skip
+def hidden_by_heartbeat(hidden: timedelta, batch: Batch) -> Iterator[None]:
     """Keep the messages of an invocation hidden while the block runs: begun before the first handler runs, ended when the block ends.
 
     Args:
         hidden: for how long the messages are hidden at a time.
-        messages: those of the invocation.
-        queue: where they came from.
-        invocation: gets the heartbeat.
-        time: the invocation's time.
-        environment: what the invocation works with.
+        batch: has the messages; its invocation gets the heartbeat.
     """
-    invocation.heartbeat = beats = beats_for(hidden, queue, time, environment)
+    batch.invocation.heartbeat = beats = beats_for(hidden, batch)
     try:
-        beats.begin([delivery_of(message) for message in messages])
+        beats.begin([delivery_of(message) for message in batch.messages])
         yield
     finally:
         beats.end_all()
 
 
-def beats_for(hidden: timedelta, queue: Queue, time: TimeBudget, environment: Environment) -> Beats:
+def beats_for(hidden: timedelta, batch: Batch) -> Beats:
     """Return the heartbeat of an invocation, which has not begun."""
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
-    beside = TimeBudget(None, timedelta(seconds=2 * time.call_timeout))
-    broker, began = Broker(queue, environment, beside), environment.clock()
-    invocation = time.invocation
+    environment, beside = batch.environment, TimeBudget(None, timedelta(seconds=2 * batch.time.call_timeout))
+    broker, began = Broker(batch.queue, environment, beside), environment.clock()
     return Beats(
         ceil(hidden.total_seconds()),
-        lambda deliveries, seconds: hide(deliveries, seconds, broker, invocation),
+        lambda deliveries, seconds: hide(deliveries, seconds, broker, batch.invocation),
         later=environment.later or call_later,
         sleep=environment.sleep,
         elapsed=lambda: seconds_between(began, environment.clock()),
@@ -181,7 +171,7 @@ def seconds_between(earlier: datetime, later: datetime) -> float:
 
 
 def hide(
-    deliveries: list[Delivery], seconds: int, broker: Broker, invocation: Invocation | None
+    deliveries: list[Delivery], seconds: int, broker: Broker, invocation: Invocation
 ) -> tuple[list[Delivery], bool]:
     """Hide messages for so many seconds from now.
 
@@ -189,8 +179,8 @@ def hide(
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
-    lease, redact = (invocation.lease, invocation.redact) if invocation is not None else (None, None)
-    until = invocation.clock().timestamp() + seconds if invocation is not None else 0.0
+    lease, redact = invocation.lease, invocation.redact
+    until = invocation.clock().timestamp() + seconds
     failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
     gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
     missed = [deliveries[n] for n in failures if deliveries[n] not in gone]

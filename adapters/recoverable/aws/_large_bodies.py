@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from recoverable._config import redactor_of
 from recoverable._frozen import Frozen, field
 from recoverable._message import received
 
@@ -16,10 +15,8 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._sqs.answers import ObjectProblem
-    from recoverable._sqs.queues import Queue
     from recoverable._sqs.wire import Pointer, Record
-    from recoverable.aws._time_budget import TimeBudget
-    from recoverable.hosting import Environment
+    from recoverable.aws._batch import Batch
 else:
     S3Client = object  # the stubs are for type checkers alone
 
@@ -41,13 +38,14 @@ class BodyNotFetched(Exception):
 class S3Bodies(Frozen):
     """A setting of `SqsEndpoint` and `RecoverableBatchProcessor`: bodies in these buckets are fetched when a handler reads them.
 
-    Read are the pointers of AWS's SQS extended client and of NServiceBus. Whoever may send to the queue can have any object in these
-    buckets read as a body, and with `delete` deleted: name buckets that hold nothing but bodies.
+    Read are the pointers of AWS's SQS extended client and of NServiceBus. Whoever may send to the queue can have any
+    object in these buckets read as a body, and with `delete` deleted: name buckets that hold nothing but bodies.
 
     Args:
         buckets: the names of the buckets that may be read. NServiceBus's pointers name none, and are of the first.
-        delete: True to delete a body once its handler has succeeded and its message is deleted; else a lifecycle rule of the bucket has
-            to. A message that SQS delivers a second time then finds no body, and fails; so does another queue's copy of it.
+        delete: True to delete a body once its handler has succeeded and its message is deleted; else a lifecycle rule
+            of the bucket has to. A message that SQS delivers a second time then finds no body, and fails; so does
+            another queue's copy of it.
         client: a boto3 S3 client, instead of the one that is made when the first body is read.
 
     Raises:
@@ -81,24 +79,19 @@ def check_bodies(owner: str, bodies: object) -> None:
         raise TypeError(f'{owner}(large_bodies) is {bodies!r}; write S3Bodies(buckets=("order-bodies",)), or None')
 
 
-def attach_bodies(
-    deliveries: list[Delivery], bodies: S3Bodies, queue: Queue, environment: Environment, time: TimeBudget
-) -> None:
-    """Have the bodies of an invocation's messages that are in S3 fetched when they are first read.
+def attach_bodies(bodies: S3Bodies, batch: Batch) -> None:
+    """Have the bodies of a batch's messages that are in S3 fetched when they are first read.
 
     Args:
-        deliveries: the messages, those among them that have a pointer and others.
         bodies: the setting.
-        queue: where they came from; the client is of its region, and S3 says where a bucket is.
-        environment: has what bounds a call.
-        time: the invocation's.
+        batch: the messages; a message with a pointer to its body is among the restored ones.
     """
-    objects = Objects(bodies, queue.region, environment, time)
-    for delivery in deliveries:
+    objects = Objects(bodies, batch)
+    for delivery in batch.restored:
         if (pointer := pointer_in(delivery.native)) is not None:
             delivery.message._body = partial(objects.fetch, pointer)  # noqa: SLF001  # see `Message`: a function that returns it
-            if bodies.delete and time.invocation is not None:
-                time.invocation.delete_bodies = objects.delete_bodies_of
+            if bodies.delete:
+                batch.invocation.delete_bodies = objects.delete_bodies_of
 
 
 def record_with_body(message: Message) -> Record:
@@ -124,16 +117,14 @@ class Objects:
 
     Args:
         bodies: the setting.
-        region: the region of the client.
-        environment: has what bounds a call.
-        time: the invocation's.
+        batch: what they came in; the client is of its queue's region, and S3 says where a bucket is.
     """
 
-    def __init__(self, bodies: S3Bodies, region: str, environment: Environment, time: TimeBudget) -> None:
+    def __init__(self, bodies: S3Bodies, batch: Batch) -> None:
         from recoverable._sqs.broker import call_within  # noqa: PLC0415  # for messages, not for the setting
 
-        self._bodies, self._region, self._time = bodies, region, time
-        self._call_within = environment.call_within or call_within
+        self._bodies, self._region, self._time = bodies, batch.queue.region, batch.time
+        self._call_within, self._redact = batch.environment.call_within or call_within, batch.invocation.redact
 
     def fetch(self, pointer: Pointer) -> bytes:
         """Return the body.
@@ -190,13 +181,11 @@ class Objects:
         """Log that bodies stay in their bucket."""
         from recoverable._observe.log import log_safely  # noqa: PLC0415  # the failure side
 
-        invocation = self._time.invocation
-        redact = None if invocation is None else redactor_of(invocation.recoverability)
         text = (
             "S3 DeleteObjects failed for %d bodies in '%s' (%s). Their messages are completed; the bodies stay. "
             "Allow the function's role s3:DeleteObject there, or have a lifecycle rule delete them."
         )
-        log_safely(log.warning, text, number, bucket, reasons, redact=redact)
+        log_safely(log.warning, text, number, bucket, reasons, redact=self._redact)
 
 
 def describe_problem(error: Exception, bucket: str, key: str) -> str:

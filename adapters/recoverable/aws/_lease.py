@@ -14,7 +14,6 @@ from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.attributes import UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
-from recoverable._sqs.broker import Broker
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._hidden import (
     Change,
@@ -28,20 +27,18 @@ from recoverable.aws._hidden import (
     seconds_to_hide,
 )
 from recoverable.aws._order import VISIBILITY_TIMEOUT, held_longest_first, seconds_since_first_receive
-from recoverable.aws._restoring import date_sent, receives
+from recoverable.aws._records import date_sent
+from recoverable.aws._restoring import receives
 from recoverable.aws._settle import log_failed_call, receipt
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from recoverable._flow.invocation import Invocation, Lease
+    from recoverable._flow.invocation import Lease
     from recoverable._ladder.delivery import Delivery
-    from recoverable._message import Message
     from recoverable._sqs.attributes import QueueAttributes
-    from recoverable._sqs.queues import Queue
+    from recoverable.aws._batch import Batch
     from recoverable.aws._settings import SqsSettings
-    from recoverable.aws._time_budget import TimeBudget
-    from recoverable.hosting import Environment
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -66,38 +63,27 @@ NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
 TOO_LONG = "a message can wait for %s at most where its order is kept"
 
 
-def lease_for(
-    messages: list[Message], queue: Queue, environment: Environment, time: TimeBudget, invocation: Invocation, settings: SqsSettings
-) -> Lease:  # fmt: skip
+def lease_for(batch: Batch, settings: SqsSettings) -> Lease:
     """Return what knows for how long an invocation has its messages.
 
     Args:
-        messages: those of the invocation.
-        queue: where they came from.
-        environment: keeps what SQS said of the queue.
-        time: the invocation's time.
-        invocation: what they run in.
+        batch: its messages, and what processing them works with.
         settings: the endpoint's.
     """
-    known = KnownQueue(Broker(queue, environment, time), environment, time, invocation, settings)
-    return OrderedLease(known) if queue.fifo else HiddenLease(messages, known)
+    known = KnownQueue(batch, settings)
+    return OrderedLease(known) if batch.queue.fifo else HiddenLease(known)
 
 
 class KnownQueue:
     """A queue as SQS describes it: asked once in a process, on the failure side alone, and again after some minutes.
 
     Args:
-        broker: the queue's.
-        environment: keeps the answer.
-        time: the invocation's time.
-        invocation: what its messages run in.
-        settings: the endpoint's; it says what SQS does not.
+        batch: what came from it.
+        settings: the endpoint's; they say what SQS does not.
     """
 
-    def __init__(
-        self, broker: Broker, environment: Environment, time: TimeBudget, invocation: Invocation, settings: SqsSettings
-    ) -> None:
-        self.broker, self.kept, self.time, self.invocation = broker, environment.kept, time, invocation
+    def __init__(self, batch: Batch, settings: SqsSettings) -> None:
+        self.batch, self.invocation, self.time, self.kept = batch, batch.invocation, batch.time, batch.environment.kept
         self._settings = settings
         self._attributes: QueueAttributes | None = None
 
@@ -109,10 +95,10 @@ class KnownQueue:
     def attributes(self) -> QueueAttributes:
         """Return what the queue is set to, as far as SQS says it."""
         if self._attributes is None:
-            key, now = (KnownQueue, self.broker.queue), self.now()
+            key, now = (KnownQueue, self.batch.queue), self.now()
             expires, self._attributes = self.kept.get(key, (now, UNKNOWN))
             if not now < expires <= now + ASK_AGAIN:  # a clock that was put back asks at once
-                asked = self.broker.attributes()
+                asked = self.batch.broker.attributes()
                 if isinstance(asked, Failure):
                     self._log_not_asked(asked)
                     self.kept[key] = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON), self._attributes
@@ -150,7 +136,7 @@ class KnownQueue:
 
     def _log_not_asked(self, failure: Failure) -> None:
         log_safely(
-            log.warning, NOT_ASKED, self.broker.queue.name, failure.reason, self.visibility_timeout, self.retention,
+            log.warning, NOT_ASKED, self.batch.queue.name, failure.reason, self.visibility_timeout, self.retention,
             redact=self.invocation.redact,
         )  # fmt: skip
 
@@ -208,12 +194,11 @@ class HiddenLease:
     """The lease on messages of a standard queue: until when each of them is hidden.
 
     Args:
-        messages: those of the invocation.
         known: the queue.
     """
 
-    def __init__(self, messages: list[Message], known: KnownQueue) -> None:
-        self._queue, self._time, self._messages = known, known.time, messages
+    def __init__(self, known: KnownQueue) -> None:
+        self._queue, self._time, self._messages = known, known.time, known.batch.messages
         self._began, self._ends = known.time.span(known.now())
         self._changes: dict[Delivery, Change] = {}
         self._last_receives: dict[str, int] = {}
@@ -272,7 +257,7 @@ class HiddenLease:
         return waiting
 
     def _hide(self, deliveries: list[Delivery]) -> None:
-        broker, now = self._queue.broker, self._queue.now()
+        broker, now = self._queue.batch.broker, self._queue.now()
         seconds = seconds_to_hide(self._times(), now)
         entries = [{**receipt(each), "VisibilityTimeout": seconds} for each in deliveries]
         failures, _ = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
@@ -291,7 +276,7 @@ class HiddenLease:
     def _times(self) -> Known:
         """Return what is known of the invocation's times; note when it began late."""
         if self._known is None:
-            timeout, kept, queue = self.visibility_timeout, self._queue.kept, self._queue.broker.queue
+            timeout, kept, queue = self.visibility_timeout, self._queue.kept, self._queue.batch.queue
             known = Known(timeout, self._began, self._ends)
             for delivery in map(delivery_of, self._messages):
                 broker_id = delivery.native["messageId"]

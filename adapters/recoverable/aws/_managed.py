@@ -5,18 +5,17 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from recoverable._flow.settle import hand_back
 from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.settlement import COMPLETE
 from recoverable._observe.log import log_safely
-from recoverable._sqs.broker import Broker
-from recoverable._sqs.queues import Queue
 from recoverable.aws._heartbeat import LOOK_EVERY, beats_for, call_later
 from recoverable.aws._send import send_outgoing
-from recoverable.aws._settle import Settling, delete, settle
+from recoverable.aws._settle import delete, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -24,20 +23,19 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
-    from recoverable.aws._batch import RunHandlers
+    from recoverable.aws._batch import Batch, RunHandlers
     from recoverable.aws._heartbeat import Beats
     from recoverable.aws._time_budget import TimeBudget
-    from recoverable.hosting import Environment
-    from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable")
 
 STUCK = (
-    "A handler for messages from '%s' has not ended in its time, and cannot be stopped. What has ended is settled, and what has not begun is "
-    "handed back. Its message stays hidden until the handler ends, for 12 hours at most, and this process takes no other messages until "
-    "then. Check what the handler waits for, and give that a time-out: C code, a lock, a process."
+    "A handler for messages from '%s' has not ended in its time, and cannot be stopped. Messages whose handlers have ended "
+    "are settled, and those whose handlers have not begun are handed back. Its message stays hidden until the handler ends, "
+    "for 12 hours at most, and this process takes no other messages until then. Check what the handler waits for, and give "
+    "that a time-out: C code, a lock, a process."
 )
-"""What the log says when handlers cannot be stopped."""
+"""The line of the log for a handler that cannot be stopped."""
 
 
 class Watch:
@@ -155,7 +153,8 @@ def ids(deliveries: list[Delivery]) -> dict[str, object]:
 
 
 HOLD = timedelta(minutes=2)
-"""For how long a message is hidden at a time while its handler cannot be stopped, where the endpoint has no heartbeat."""
+"""For how long a message is hidden at a time while its handler cannot be stopped, where the endpoint has no
+heartbeat."""
 
 LAST_MOMENT = 0.5
 """Seconds before the end of an invocation from which on its answer may reach Lambda too late."""
@@ -170,27 +169,32 @@ NOT_BEGUN = "another handler of its batch does not end, and cannot be stopped"
 
 
 @contextmanager
-def watched(batch: Batch, messages: list[Message], run_handlers: RunHandlers) -> Iterator[RunHandlers]:
+def watched(batch: Batch, run_handlers: RunHandlers) -> Iterator[RunHandlers]:
     """Do while the block runs what Lambda does not do on Managed Instances; give the function by which handlers are to be run.
 
-    Shortly before the time ends, a thread looks whether a handler is still at work. Then it settles the others, and keeps that handler's
-    message hidden, so that it does not run beside its own redelivery. What ends later is settled by its receipt handle.
+    Shortly before the time ends, a thread looks whether a handler is still at work. Then it settles the others, and
+    keeps that handler's message hidden, so that it does not run beside its own redelivery. A handler that ends later
+    has its message settled by the receipt handle.
 
     Args:
-        batch: what settling needs.
-        messages: the records.
+        batch: the records, and what settling them works with.
         run_handlers: takes a group of messages through the flow.
     """
-    invocation, deliveries = batch.invocation, [delivery_of(message) for message in messages]
+    invocation, deliveries = batch.invocation, [delivery_of(message) for message in batch.messages]
     batch.time.ends = False
-    invocation.heartbeat = watch = batch.watch(deliveries)
-    cancel = (batch.environment.later or call_later)(batch.seconds_until_look(), watch.take_over)
+    invocation.heartbeat = watch = Watch(
+        deliveries, invocation, hold=partial(hold, batch), settle=partial(settle_beside, batch),
+        hand_back=partial(hand_back_all, invocation), sleep=batch.environment.sleep, is_late=partial(is_late, batch.time),
+    )  # fmt: skip
+    # a handler that is still at work then cannot be stopped: it was asked to end before
+    until_look = max(seconds_left(batch.time) - batch.time.call_timeout, 0.0)
+    cancel = (batch.environment.later or call_later)(until_look, watch.take_over)
     try:
         yield lambda group, _: watch.run(run_handlers, group)
         if watch.late:
             completed = [each for each in deliveries if invocation.settlement_of(each) is COMPLETE]
             if here := [each for each in completed if each not in watch.ended]:
-                delete(here, Settling(batch.broker(), batch.time, invocation))
+                delete(here, batch)
         keep_process(invocation)
     finally:
         cancel()
@@ -205,60 +209,31 @@ def keep_process(invocation: Invocation) -> None:
         invocation.interruption = None
 
 
-class Batch(NamedTuple):
-    """The records of one invocation, and what settling them needs.
+def is_late(time: TimeBudget) -> bool:
+    """True once an answer may not reach Lambda in time."""
+    return seconds_left(time) < LAST_MOMENT
 
-    Args:
-        queue: where they came from.
-        invocation: what they run in.
-        time: the invocation's time.
-        environment: what the invocation works with.
-        timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
-    """
 
-    queue: Queue
-    invocation: Invocation
-    time: TimeBudget
-    environment: Environment
-    timeouts: Timeouts | None
+def seconds_left(time: TimeBudget) -> float:
+    """Return the seconds until Lambda takes no answer any more."""
+    remaining: Callable[[], float] | None = getattr(time.context, "get_remaining_time_in_millis", None)
+    return remaining() / 1000 if remaining is not None else time.total
 
-    def watch(self, deliveries: list[Delivery]) -> Watch:
-        """Return what watches the handlers of these deliveries."""
-        return Watch(
-            deliveries, self.invocation, hold=self.hold, settle=self.settle, hand_back=self.hand_back,
-            sleep=self.environment.sleep, is_late=self.is_late,
-        )  # fmt: skip
 
-    def broker(self) -> Broker:
-        """Return the queue's broker."""
-        return Broker(self.queue, self.environment, self.time)
+def hold(batch: Batch, deliveries: list[Delivery]) -> Beats:
+    """Keep messages hidden from now on; return what does."""
+    beats = beats_for(HOLD, batch)
+    beats.begin(deliveries)
+    return beats
 
-    def seconds_until_look(self) -> float:
-        """Return after how many seconds a handler that is still at work cannot be stopped: it was asked to end before."""
-        return max(self.seconds_left() - self.time.call_timeout, 0.0)
 
-    def is_late(self) -> bool:
-        """True once an answer may not reach Lambda in time."""
-        return self.seconds_left() < LAST_MOMENT
+def hand_back_all(invocation: Invocation, deliveries: list[Delivery]) -> None:
+    """Note that messages are handed back without being run."""
+    for delivery in deliveries:
+        invocation.settle(delivery, hand_back(delivery, invocation, reason=NOT_BEGUN))
 
-    def seconds_left(self) -> float:
-        """Return the seconds until Lambda takes no answer any more."""
-        remaining: Callable[[], float] | None = getattr(self.time.context, "get_remaining_time_in_millis", None)
-        return remaining() / 1000 if remaining is not None else self.time.total
 
-    def hold(self, deliveries: list[Delivery]) -> Beats:
-        """Keep messages hidden from now on; return what does."""
-        beats = beats_for(HOLD, self.queue, self.time, self.environment)
-        beats.begin(deliveries)
-        return beats
-
-    def hand_back(self, deliveries: list[Delivery]) -> None:
-        """Note that messages are handed back without being run."""
-        for delivery in deliveries:
-            self.invocation.settle(delivery, hand_back(delivery, self.invocation, reason=NOT_BEGUN))
-
-    def settle(self, deliveries: list[Delivery]) -> None:
-        """Send what handlers sent that have ended, and settle the deliveries."""
-        send_outgoing(self.invocation, self.queue, self.environment, self.time, self.timeouts)
-        group = [delivery.message for delivery in deliveries]
-        settle(group, self.queue, self.environment, self.time, self.timeouts, self.invocation, complete_now=True)
+def settle_beside(batch: Batch, deliveries: list[Delivery]) -> None:
+    """Send what handlers sent that have ended, and settle the deliveries, while another handler is at work."""
+    send_outgoing(batch)
+    settle([delivery.message for delivery in deliveries], batch, complete_now=True)

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import functools
-import os
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
 from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
-from recoverable.aws._batch import process_batch
 from recoverable.aws._time_budget import LONGEST_INVOCATION
 
 if TYPE_CHECKING:
-    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._message import Message
-    from recoverable._sqs.queues import Queue
-    from recoverable.aws._batch import ProcessBatch, RunHandlers
+    from recoverable.aws._batch import Batch, ProcessBatch, RunHandlers
     from recoverable.aws._settings import SqsSettings
-    from recoverable.aws._time_budget import TimeBudget
-    from recoverable.hosting import Environment
-    from recoverable.timeouts import Timeouts
-
-
-MAX_CONCURRENCY = "AWS_LAMBDA_MAX_CONCURRENCY"
-"""The variable that Lambda sets on Managed Instances: the processes of one environment."""
 
 
 SHORTEST_RETENTION, LONGEST_RETENTION = timedelta(minutes=1), timedelta(days=14)
@@ -82,7 +70,7 @@ def check_services(settings: SqsSettings) -> None:
     """
     owner, timeouts, settle_within = settings.owner, settings.timeouts, settings.settle_within
     if settings.client is not None:
-        from recoverable._sqs.clients import check_client  # noqa: PLC0415  # for those who give one
+        from recoverable._sqs.clients import check_client  # noqa: PLC0415  # few give one
 
         check_client(owner, settings.client)
     if timeouts is not None:
@@ -93,70 +81,49 @@ def check_services(settings: SqsSettings) -> None:
                 f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
             )
     if settings.large_bodies is not None:
-        from recoverable.aws._large_bodies import check_bodies  # noqa: PLC0415  # for those who have such
+        from recoverable.aws._large_bodies import check_bodies  # noqa: PLC0415  # few endpoints have such
 
         check_bodies(owner, settings.large_bodies)
 
 
-def processing(settings: SqsSettings) -> ProcessBatch:
+def processing(settings: SqsSettings, process_batch: ProcessBatch, *, on_managed_instances: bool) -> ProcessBatch:
     """Return `process_with_options` for these settings, on this host."""
-    return functools.partial(process_with_options, settings, on_managed_instances=MAX_CONCURRENCY in os.environ)
+    return functools.partial(process_with_options, settings, process_batch, on_managed_instances)
 
 
 def process_with_options(
-    settings: SqsSettings,
-    messages: list[Message],
-    restored: list[Delivery],
-    queue: Queue,
-    run_handlers: RunHandlers,
-    invocation: Invocation,
-    time: TimeBudget,
-    *,
-    environment: Environment,
-    timeouts: Timeouts | None,
-    partial: bool,
-    on_managed_instances: bool,
-) -> list[Delivery]:
-    """Process a batch with bodies from S3, observed, under a heartbeat, and as Managed Instances need it; see `process_batch`.
+    settings: SqsSettings, process_batch: ProcessBatch, on_managed_instances: bool, batch: Batch, run_handlers: RunHandlers,  # noqa: FBT001  # by `processing`
+) -> list[Delivery]:  # fmt: skip
+    """Process a batch with bodies from S3, observed, under a heartbeat, and as Managed Instances need it.
 
     Args:
         settings: say which of these.
-        messages: see `process_batch`, as for the rest.
-        restored: those among them that may have a pointer to a body.
-        queue: where they came from.
-        run_handlers: takes a group of messages through the flow.
-        invocation: what the attempts run in; it gets the observer and the heartbeat.
-        time: the invocation's time.
-        environment: what the invocation works with.
-        timeouts: where long delays are stored.
-        partial: True if the event source mapping deletes what is not reported.
+        process_batch: runs and settles the records.
         on_managed_instances: True if the process goes on when the invocation's time is over.
+        batch: the records; its invocation gets the observer and the heartbeat.
+        run_handlers: takes a group of messages through the flow.
     """
-    observe = settings.recoverability.observe
-    if settings.large_bodies is not None and restored:
-        from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # for those who have such
+    invocation, observe = batch.invocation, settings.recoverability.observe
+    if settings.large_bodies is not None and batch.restored:
+        from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # few endpoints have such
 
-        attach_bodies(restored, settings.large_bodies, queue, environment, time)
+        attach_bodies(settings.large_bodies, batch)
     if observe is not None:
-        from recoverable._observe.observer import Observer  # noqa: PLC0415  # for those who observe
+        from recoverable._observe.observer import Observer  # noqa: PLC0415  # few endpoints observe
 
         invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
     with ExitStack() as stack:
         if settings.heartbeat is not None:
-            from recoverable.aws._heartbeat import hidden_by_heartbeat  # noqa: PLC0415  # for those who want one
+            from recoverable.aws._heartbeat import hidden_by_heartbeat  # noqa: PLC0415  # few endpoints have one
 
-            stack.enter_context(hidden_by_heartbeat(settings.heartbeat, messages, queue, invocation, time, environment))
+            stack.enter_context(hidden_by_heartbeat(settings.heartbeat, batch))
         if on_managed_instances:
-            from recoverable.aws._managed import Batch, watched  # noqa: PLC0415  # for those who run there
+            from recoverable.aws._managed import watched  # noqa: PLC0415  # few functions run there
 
-            batch = Batch(queue, invocation, time, environment, timeouts)
-            run_handlers = stack.enter_context(watched(batch, messages, run_handlers))
-        unfinished = process_batch(
-            messages, restored, queue, run_handlers, invocation, time,
-            environment=environment, timeouts=timeouts, partial=partial,
-        )  # fmt: skip
+            run_handlers = stack.enter_context(watched(batch, run_handlers))
+        unfinished = process_batch(batch, run_handlers)
     if invocation.observer is not None:
-        from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
+        from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # few endpoints observe
 
         emit_after_batch(invocation.observer, invocation, unfinished)
     return unfinished
@@ -180,8 +147,8 @@ def check_concurrency(concurrency: object, handler: object, *, is_coroutine: boo
 def check_heartbeat(name: str, heartbeat: timedelta, settle_within: timedelta) -> None:
     """Check for how long a heartbeat hides messages at a time.
 
-    A beat comes after a quarter of that time. A call of it may take half of `settle_within`: with less, one that gets no answer would
-    leave no time for the next.
+    A beat comes after a quarter of that time. A call of it may take half of `settle_within`: with less, one that gets
+    no answer would leave no time for the next.
 
     Raises:
         TypeError: it is no duration.

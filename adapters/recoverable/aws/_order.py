@@ -15,7 +15,7 @@ from recoverable._limits import NO_DELAY
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
-    from recoverable.aws._time_budget import TimeBudget
+    from recoverable.aws._batch import Batch
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
@@ -24,7 +24,7 @@ MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
 """The same by their messages, which are what handlers get."""
 
 LONGEST_SPREAD = timedelta(minutes=15)
-"""What SQS can delay one message by (Amazon SQS delay queues)."""
+"""The longest delay of one message (Amazon SQS delay queues)."""
 
 VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
 """The environment variable by which a local host says in seconds for how long its queues hide messages, where that is less than in AWS."""
@@ -33,30 +33,21 @@ CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
 
 
-def standard_batch(
-    messages: list[Message], restored: list[Delivery], invocation: Invocation, time: TimeBudget
-) -> MessageGroups:
-    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`.
-
-    Args:
-        messages: the records.
-        restored: the deliveries of those that were delivered before, or carry headers.
-        invocation: what they run in.
-        time: the invocation's time.
-    """
+def standard_batch(batch: Batch) -> MessageGroups:
+    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
+    invocation, restored = batch.invocation, batch.restored
     not_hidden: set[Delivery] = set()
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
     if any(delivery.deliveries > 1 for delivery in restored) and invocation.lease is not None:
         not_hidden = {*invocation.lease.hide_to_the_end()}
     settled = settle_without_handler(restored, invocation)
-    clear_reported(restored, invocation.clock(), hidden_for(time))
-    ready = [delivery for delivery in map(delivery_of, messages) if delivery not in settled]
-    aside = [*settled, *(delivery for delivery in ready if delivery in not_hidden)]
-    ordered = groups(
-        [each for each in ready if each not in not_hidden],
-        lambda: time.is_over() or invocation.interruption is not None,
-    )
-    return in_messages(chain([(aside, False)] if aside else [], ordered))
+    clear_reported(restored, invocation.clock(), hidden_for(batch))
+    aside, ready = list[Delivery](), list[Delivery]()
+    for delivery in map(delivery_of, batch.messages):
+        if delivery not in settled:
+            (aside if delivery in not_hidden else ready).append(delivery)
+    ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
+    return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
 
 
 def in_messages(groups: Iterable[Group]) -> MessageGroups:
@@ -105,20 +96,21 @@ def clear_reported(deliveries: list[Delivery], now: datetime, hidden_for: float)
             delivery.suspect = age is None or not -CLOCK_SKEW <= age < hidden_for - CLOCK_SKEW
 
 
-def hidden_for(time: TimeBudget) -> float:
+def hidden_for(batch: Batch) -> float:
     """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
+    time = batch.time
     if time.for_handlers is None:
         return 0.0
-    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(time.invocation)) else time.total
+    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
         return min(shortest, time.visibility_timeout.total_seconds())
     text = os.environ.get(VISIBILITY_TIMEOUT, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 
 
-def seconds_of_heartbeat(invocation: Invocation | None) -> int:
+def seconds_of_heartbeat(invocation: Invocation) -> int:
     """Return for how many seconds a heartbeat hides the messages of an invocation at a time; 0 where it has none."""
-    return invocation.heartbeat.seconds if invocation is not None and invocation.heartbeat is not None else 0
+    return invocation.heartbeat.seconds if invocation.heartbeat is not None else 0
 
 
 def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:
@@ -200,9 +192,10 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
     return settled
 
 
-def hand_back_group(group: list[Message], invocation: Invocation, time: TimeBudget) -> None:
+def hand_back_group(group: list[Message], batch: Batch) -> None:
     """Note that those of a group that have no settlement are handed back without being run."""
-    time.messages -= len(group)
+    invocation = batch.invocation
+    batch.time.messages -= len(group)
     reason = "another message of its batch is tried alone, or no time is left for it"
     deliveries = map(delivery_of, group)
     waiting = [delivery for delivery in deliveries if invocation.settlement_of(delivery) is None]

@@ -20,8 +20,10 @@ from recoverable.headers import ORIGIN
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_TOPIC_SIZE = 262_144
-"""Bytes a message to a topic, and a batch of them, can have (Amazon SNS quotas)."""
+TOPIC_BATCH = 262_144
+"""Bytes of a call to a topic whose MaximumMessageSize was not set, 1,024 to 1,048,576 ("Publishing large messages with Amazon SNS"). A larger
+message goes alone, and the topic's answer decides.
+"""
 
 ID = r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}"
 """A MessageGroupId or a MessageDeduplicationId (SendMessage)."""
@@ -75,10 +77,9 @@ class SqsSender:
                 HEADERS: {"StringValue": in_json(headers), "DataType": "String"},
             },
         }
-        weight, most = size(entry), most_bytes(to)
-        if weight > most:
+        if (weight := size(entry)) > MAX_SIZE:
             raise ValueError(
-                f"{call}(body) makes a message of {weight:,} bytes with its headers and attributes; '{to.name}' takes {most:,}"
+                f"{call}(body) makes a message of {weight:,} bytes with its headers and attributes; '{to.name}' takes {MAX_SIZE:,}"
             )
         due_at = self._check_delay(call, outgoing, to)
         entry |= addressing_of(call, message, outgoing, to)
@@ -123,9 +124,9 @@ class Letter(NamedTuple):
     identity: str
 
 
-def most_bytes(to: Destination) -> int:
-    """Return how many bytes one message to a destination may have, and all messages of one call."""
-    return MAX_TOPIC_SIZE if isinstance(to, Topic) else MAX_SIZE
+def batch_bytes(to: Destination) -> int:
+    """Return how many bytes the messages of one call to a destination may have."""
+    return TOPIC_BATCH if isinstance(to, Topic) else MAX_SIZE
 
 
 def full_name(queue: str, message: Message) -> str:

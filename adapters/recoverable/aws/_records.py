@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from recoverable._message import NO_HEADERS, Message, received
 from recoverable._sqs.queues import queue_from_arn
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from typing import Any, TypeAlias
 
     from recoverable._config import Recoverability
@@ -71,13 +72,15 @@ def messages_of(
         attributes = record.get("messageAttributes")
         # some tests leave out what SQS always sends
         counted = (record.get("attributes") or NO_HEADERS).get("ApproximateReceiveCount", "1")
-        message = Message(body, message_id, record, name, first_sent, own_attributes, group_of)
+        message = Message(body, message_id, record, name, date_sent, own_attributes, group_of)
         has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
         if counted != "1" or has_headers:
             from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
 
             restored.append(
-                restored_delivery(message, counted, recoverability, platform, has_headers=bool(has_headers))
+                restored_delivery(
+                    message, counted, recoverability, platform, first_received, has_headers=bool(has_headers)
+                )
             )
             message = restored[-1].message
         messages.append(message)
@@ -102,11 +105,22 @@ def own_attributes(message: Message) -> Mapping[str, str]:
     return wire_of(record).promoted()
 
 
-def first_sent(message: Message) -> datetime | None:
-    """Return when the message was first sent; see `date_sent`."""
-    from recoverable.aws._restoring import date_sent  # noqa: PLC0415  # as above
+def date_sent(message: Message) -> datetime | None:
+    """Return when SQS accepted a message; None when that is unknown."""
+    return date_in(message, "SentTimestamp")
 
-    return date_sent(message)
+
+def first_received(message: Message) -> datetime | None:
+    """Return when SQS first gave out a message; None when that is unknown."""
+    return date_in(message, "ApproximateFirstReceiveTimestamp")
+
+
+def date_in(message: Message, attribute: str) -> datetime | None:
+    """Return the date in an attribute of SQS's own."""
+    try:
+        return datetime.fromtimestamp(int(received(message)["attributes"][attribute]) / 1000, UTC)
+    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+        return None  # absent or absurd: unknown
 
 
 def group_of(message: Message) -> str | None:

@@ -16,9 +16,6 @@ USUAL_CALL = 0.05
 MESSAGES_A_CALL, CALLS = 10, 2
 """Messages that one call can send or delete (SendMessageBatch), and calls that hand a message back."""
 
-SHORTEST_CALL_TIMEOUT = 0.2
-"""Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
-
 NO_MORE = float("inf")
 """All of the time: no further handler may start."""
 
@@ -61,8 +58,9 @@ def seconds_to_keep(
 ) -> float:
     """Return the seconds that are kept for settling; `NO_MORE` once no further handler may start.
 
-    Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean run so far is
-    left beside that. The first handler runs in any case, in half of the time that remains where more would be kept.
+    Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean
+    run so far is left beside that. The first handler runs in any case, in half of the time that remains where more
+    would be kept.
 
     Args:
         remaining: seconds until the invocation ends.
@@ -83,8 +81,3 @@ def seconds_to_keep(
     if mean * (waiting + 1) < remaining - least:
         return least  # all of them fit
     return NO_MORE if remaining - kept < mean else kept
-
-
-def call_timeout(reserve: float) -> float:
-    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
-    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder.delivery import (
@@ -20,6 +19,9 @@ from recoverable._message import Message, place, received
 from recoverable._sqs.wire import wire_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Carried
     from recoverable._ladder.settlement import Platform
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 
 
 def restored_delivery(
-    message: Message, counted: str, recoverability: Recoverability, platform: Platform, *, has_headers: bool
-) -> Delivery:
+    message: Message, counted: str, recoverability: Recoverability, platform: Platform,
+    first_received: Callable[[Message], datetime | None], *, has_headers: bool,
+) -> Delivery:  # fmt: skip
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
     Args:
@@ -36,14 +39,15 @@ def restored_delivery(
         counted: the broker's count, as it came.
         recoverability: the settings.
         platform: what it counts.
-        has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another message, made of them.
+        first_received: returns when SQS first gave out a message.
+        has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another
+            message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
-    if (
-        counted != "1" and carried.first_failed_at is None
-    ):  # not before its first receive, and its second came after a failure
-        first_received = date_in(message, "ApproximateFirstReceiveTimestamp")
-        carried = carried.replace(first_failed_at=first_received) if first_received else carried
+    if counted != "1" and carried.first_failed_at is None and (first := first_received(message)) is not None:
+        carried = carried.replace(
+            first_failed_at=first
+        )  # a later delivery follows a failure, which was not before the first receive
     if platform.redelivers_only:
         delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
         place_by_count(delivery, recoverability)
@@ -60,7 +64,7 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     headers = wire.promoted()
     carried = carried_in(headers)
     native, group = wire.with_overflow(record), message.group_id
-    sent_at = carried.time_sent or date_sent
+    sent_at = carried.time_sent or message.sent_at
     message_id = carried.message_id or record["messageId"]
     return Message(wire.body, message_id, native, message.queue, sent_at, headers=headers, group_id=group), carried
 
@@ -85,19 +89,6 @@ def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     round_, attempt = place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
     place(message, round=round_, attempt=attempt)
     delivery.deliveries = attempt
-
-
-def date_sent(message: Message) -> datetime | None:
-    """Return when SQS accepted a message; None when that is unknown."""
-    return date_in(message, "SentTimestamp")
-
-
-def date_in(message: Message, attribute: str) -> datetime | None:
-    """Return the date that SQS gives in an attribute of a message; None when there is none."""
-    try:
-        return datetime.fromtimestamp(int(received(message)["attributes"][attribute]) / 1000, UTC)
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        return None  # absent or absurd: unknown
 
 
 def no_event(event: object, records: list[Record], error: Exception) -> ValueError:

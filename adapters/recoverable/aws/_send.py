@@ -7,17 +7,16 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.settle import settle_failure, settle_on_end
-from recoverable._flow.unsent import settle_unsent
+from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.batches import MAX_ENTRIES, PUBLISH, SEND, first_batch
-from recoverable._sqs.broker import Broker
 from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
-from recoverable.aws._outgoing import Letter, SqsSender, most_bytes
-from recoverable.aws._reserve import CALLS, USUAL_CALL, call_timeout
+from recoverable.aws._outgoing import Letter, SqsSender, batch_bytes
+from recoverable.aws._reserve import CALLS, USUAL_CALL
+from recoverable.aws._time_budget import call_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,10 +24,8 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._sqs.queues import Queue
+    from recoverable.aws._batch import Batch
     from recoverable.aws._time_budget import TimeBudget
-    from recoverable.hosting import Environment
-    from recoverable.timeouts import Timeouts
 
 MORE_THAN_TIME = "no time was left for '{to}': what the handler sent takes more time than its invocation has; raise the function's time-out, or send less at a time"
 
@@ -69,46 +66,30 @@ class Item(NamedTuple):
 Failures: TypeAlias = "dict[Delivery, tuple[Letter, Failure | NotTried]]"
 
 
-def sender_for(
-    invocation: Invocation, queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None
-) -> SqsSender:
-    """Return what takes the outgoing messages of one invocation, which from now on asks whether they still fit into its time.
-
-    Args:
-        invocation: in which a handler sends for the first time.
-        queue: the queue that its messages came from.
-        environment: has the client.
-        time: the invocation's.
-        timeouts: where messages are stored whose delay SQS cannot do.
+def sender_for(batch: Batch) -> SqsSender:
+    """Return what takes the outgoing messages of a batch in which a handler sends for the first time; from now on the invocation asks whether
+    they still fit into its time.
     """
-    invocation.must_send = partial(must_send, invocation, time)
-    make_client = Broker(queue, environment, time).client_for
-    return SqsSender(queue, environment.clock, make_client, stores_delays=timeouts is not None)
+    batch.invocation.must_send = partial(must_send, batch)
+    stores = batch.timeouts is not None
+    return SqsSender(batch.queue, batch.environment.clock, batch.broker.client_for, stores_delays=stores)
 
 
 def warm_up(settle_within: timedelta) -> None:
     """Read what sends, and make the SQS client of the function's region, before the first invocation."""
-    import recoverable._outgoing.outbox  # noqa: F401, PLC0415  # else the first send reads it
+    import recoverable._outgoing.outbox  # noqa: PLC0415  # else the first send reads them
+    import recoverable._sqs.broker  # noqa: F401, PLC0415
 
     if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
         client("sqs", region, call_timeout(settle_within.total_seconds()))
 
 
-def send_outgoing(
-    invocation: Invocation, queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None
-) -> None:
-    """Send what the invocation's handlers sent so far, and note on each delivery what follows.
-
-    Args:
-        invocation: has the deliveries and what was collected for them.
-        queue: where they came from.
-        environment: has the client.
-        time: the invocation's.
-        timeouts: where messages are stored whose delay SQS cannot do.
-    """
+def send_outgoing(batch: Batch) -> None:
+    """Send what the handlers of a batch sent so far, and record the settlement of each of their messages."""
+    invocation = batch.invocation
     waiting, invocation.outgoing = invocation.outgoing, []
     items = [Item(delivery, letter) for delivery, outbox, _ in waiting for letter in outbox.close()]
-    failures = send_all(items, Broker(queue, environment, time), time, timeouts) if items else {}
+    failures = send_all(items, batch) if items else {}
     for delivery, _, seconds in waiting:
         if delivery not in failures:
             invocation.settle(delivery, settle_on_end(delivery, seconds, invocation))
@@ -119,11 +100,11 @@ def send_outgoing(
             text = MORE_THAN_TIME.format(to=letter.to.name) if at_fault else describe_refusal(letter.to, failure.reason)
             delivery.error = OutgoingRefused(text)
             invocation.settle(delivery, settle_failure(delivery, delivery.error, invocation))
-        elif queue.fifo:
+        elif batch.queue.fifo:
             from recoverable.aws._fifo import settle_unsent_in_group  # noqa: PLC0415  # for such queues
 
             settlement = settle_unsent_in_group(
-                delivery, letter.to.name, failure.reason, invocation, function_timeout=time.total
+                delivery, letter.to.name, failure.reason, invocation, function_timeout=batch.time.total
             )
             invocation.settle(delivery, settlement)
         else:
@@ -138,7 +119,7 @@ def describe_refusal(to: Destination, reason: str) -> str:
     return f"the {kind} '{to.name}' refused an outgoing message ({reason}); check that it exists, and that the function has the permission {permission} on it"
 
 
-def send_all(items: list[Item], broker: Broker, time: TimeBudget, timeouts: Timeouts | None) -> Failures:
+def send_all(items: list[Item], batch: Batch) -> Failures:
     """Send the letters by destination; return the deliveries of which one was not sent, with the first such letter.
 
     After a failure nothing more of the same delivery is sent: its handler runs again, and would send it once more.
@@ -148,16 +129,16 @@ def send_all(items: list[Item], broker: Broker, time: TimeBudget, timeouts: Time
     for item in items:
         if item.letter.stored is None:
             by_destination.setdefault(item.to, []).append(item)
-        elif item.delivery not in failures and (failure := store(item.letter, time, timeouts)):
+        elif item.delivery not in failures and (failure := store(item.letter, batch)):
             failures[item.delivery] = item.letter, failure
     for together in by_destination.values():
-        send_to_one(together, failures, broker, time)
+        send_to_one(together, failures, batch)
     return failures
 
 
-def send_to_one(items: list[Item], failures: Failures, broker: Broker, time: TimeBudget) -> None:
+def send_to_one(items: list[Item], failures: Failures, batch: Batch) -> None:
     """Send the letters to one destination, and note the deliveries of which one was not sent."""
-    to = items[0].to
+    to, time = items[0].to, batch.time
     operation = PUBLISH if isinstance(to, Topic) else SEND
     while items := [item for item in items if item.delivery not in failures]:
         if not leaves_time_to_settle(time):
@@ -165,11 +146,11 @@ def send_to_one(items: list[Item], failures: Failures, broker: Broker, time: Tim
             for item in items:
                 failures.setdefault(item.delivery, (item.letter, left))
             return
-        batch = next_batch(items)
-        entries = [item.letter.entry for item in batch]
-        for number, failure in broker.send(operation, to, entries, pauses).items():
-            failures.setdefault(batch[number].delivery, (batch[number].letter, failure))
-        sent = {id(item) for item in batch}
+        together = next_batch(items)
+        entries = [item.letter.entry for item in together]
+        for number, failure in batch.broker.send(operation, to, entries, pauses).items():
+            failures.setdefault(together[number].delivery, (together[number].letter, failure))
+        sent = {id(item) for item in together}
         items = [item for item in items if id(item) not in sent]
 
 
@@ -185,14 +166,15 @@ def next_batch(waiting: list[Item]) -> list[Item]:
             one_of_each.append(item)
         if group is not None:
             groups.add(group)
-    return first_batch(one_of_each, most_bytes(waiting[0].to))
+    return first_batch(one_of_each, batch_bytes(waiting[0].to))
 
 
-def store(letter: Letter, time: TimeBudget, timeouts: Timeouts | None) -> Failure | NotTried | None:
+def store(letter: Letter, batch: Batch) -> Failure | NotTried | None:
     """Store a letter until it is due; return why that failed, or None."""
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
 
-    if timeouts is None or letter.stored is None or not leaves_time_to_settle(time):
+    timeouts = batch.timeouts
+    if timeouts is None or letter.stored is None or not leaves_time_to_settle(batch.time):
         return OUT_OF_TIME
     queue, due_at = letter.stored
     try:
@@ -226,12 +208,13 @@ def leaves_time_to_settle(time: TimeBudget) -> bool:
     return time.before_call() >= min(calls * max(time.slowest_call, USUAL_CALL), time.call_timeout)
 
 
-def must_send(invocation: Invocation, time: TimeBudget) -> bool:
+def must_send(batch: Batch) -> bool:
     """True once what waits takes more than half of the time kept for settling, which is the time of one call that hangs.
 
     The other half is for what the next handler sends, and for settling.
     """
-    letters = [letter for _, outbox, _ in invocation.outgoing for letter in outbox.entries]
+    time = batch.time
+    letters = [letter for _, outbox, _ in batch.invocation.outgoing for letter in outbox.entries]
     return calls_for(letters) * max(time.slowest_call, USUAL_CALL) > time.call_timeout
 
 
@@ -247,4 +230,4 @@ def tenths_of_a_call(letter: Letter) -> int:
     """Return how much of a call a letter takes; one of a message group, or one that is stored, takes a call of its own."""
     if letter.group is not None or letter.stored is not None:
         return MAX_ENTRIES
-    return max(1, ceil(letter.weight * MAX_ENTRIES / most_bytes(letter.to)))
+    return max(1, ceil(letter.weight * MAX_ENTRIES / batch_bytes(letter.to)))

@@ -7,7 +7,6 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
-from recoverable._config import redactor_of
 from recoverable._flow.settle import LOST, is_lost
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
@@ -17,7 +16,6 @@ from recoverable._ladder.settlement import COMPLETE, Complete, Forward, Redelive
 from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import describe_error
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
-from recoverable._sqs.broker import Broker
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._copies import copy_of, without_faults
@@ -32,9 +30,9 @@ if TYPE_CHECKING:
     from recoverable._sqs.answers import Failure
     from recoverable._sqs.batches import BatchOperation, Entry
     from recoverable._sqs.queues import Queue
+    from recoverable.aws._batch import Batch
     from recoverable.aws._copies import Copy
     from recoverable.aws._time_budget import TimeBudget
-    from recoverable.hosting import Environment
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")
@@ -71,71 +69,49 @@ NOT_CHANGED = (
 )
 
 
-class Settling(NamedTuple):
-    """What settling a group works with.
-
-    Args:
-        broker: the queue's.
-        time: the invocation's time.
-        invocation: what the attempts ran in.
-    """
-
-    broker: Broker
-    time: TimeBudget
-    invocation: Invocation
-
-
 def are_completed(group: list[Message], invocation: Invocation) -> bool:
     """True if each message is to be completed; one that was retried in process is settled as the message of its last attempt."""
     return all(invocation.settlement_of(delivery_of(message)) is COMPLETE for message in group)
 
 
-def settle(
-    group: list[Message], queue: Queue, environment: Environment, time: TimeBudget, timeouts: Timeouts | None,
-    invocation: Invocation, *, complete_now: bool,
-) -> list[Delivery]:  # fmt: skip
+def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[Delivery]:
     """Do with the broker what was decided about a group: send copies, then delete, then change visibility.
 
     Args:
         group: the messages, each with its settlement.
-        queue: where they came from.
-        environment: what the invocation works with.
-        time: the invocation's time.
-        timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
-        invocation: what the attempts ran in.
+        batch: what they came in.
         complete_now: True to delete completed messages here; False to leave that to the event source mapping.
 
     Returns:
         The deliveries that are not completed: they belong into `batchItemFailures`.
     """
-    deliveries = [delivery_of(message) for message in group]
+    invocation, deliveries = batch.invocation, [delivery_of(message) for message in group]
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
-    settling = Settling(Broker(queue, environment, time), time, invocation)
-    deliveries, lost = without_lost(deliveries, settling)
-    copies, completed, redelivered = sort_by_settlement(deliveries, settling)
+    deliveries, lost = without_lost(deliveries, batch)
+    copies, completed, redelivered = sort_by_settlement(deliveries, batch)
     unsent: list[Delivery] = []
-    if copies and timeouts is not None:
-        copies, stored, unsent = store_long_delays(copies, timeouts, time, redactor_of(invocation.recoverability))
-        delete(stored, settling)
-    for batch in batches(copies) if copies else ():
-        unsent += send_and_delete(batch, settling)
+    if copies and batch.timeouts is not None:
+        copies, stored, unsent = store_long_delays(copies, batch.timeouts, batch)
+        delete(stored, batch)
+    for together in batches(copies) if copies else ():
+        unsent += send_and_delete(together, batch)
     if complete_now and completed:
-        deleted = delete(completed, settling)
+        deleted = delete(completed, batch)
         if invocation.delete_bodies is not None:
             invocation.delete_bodies(deleted)
-    waiting = [(delivery, longer_wait(delivery, settling)) for delivery in unsent]
-    if changed := in_whole_seconds([*redelivered, *waiting], LONGEST_VISIBILITY - time.total):
-        change_visibility(changed, settling)
+    waiting = [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
+    if changed := in_whole_seconds([*redelivered, *waiting], LONGEST_VISIBILITY - batch.time.total):
+        change_visibility(changed, batch)
     return [*lost, *unsent, *(delivery for delivery, _ in redelivered)]
 
 
-def without_lost(deliveries: list[Delivery], settling: Settling) -> tuple[list[Delivery], list[Delivery]]:
+def without_lost(deliveries: list[Delivery], batch: Batch) -> tuple[list[Delivery], list[Delivery]]:
     """Return the deliveries to settle, and those that are lost to another delivery: nothing is done for these, and one warning names them.
 
     What succeeded is completed all the same.
     """
-    invocation = settling.invocation
+    invocation = batch.invocation
     lost = [each for each in deliveries if invocation.settlement_of(each) is not COMPLETE and is_lost(each, invocation)]
     if not lost:
         return deliveries, lost
@@ -144,9 +120,10 @@ def without_lost(deliveries: list[Delivery], settling: Settling) -> tuple[list[D
     if invocation.observer is not None:
         invocation.observer.forget(lost)
     messages = [delivery.message for delivery in lost]
-    extra = {"message_ids": [message.id for message in messages], "queue": settling.broker.queue.name}
+    extra = {"message_ids": [message.id for message in messages], "queue": batch.queue.name}
     log_safely(log.warning, SHOWN_TO_OTHERS, len(messages), messages[0].queue, extra=extra, redact=invocation.redact)
-    return [delivery for delivery in deliveries if delivery not in {*lost}], lost
+    gone = {*lost}
+    return [delivery for delivery in deliveries if delivery not in gone], lost
 
 
 class Work(NamedTuple):
@@ -157,17 +134,17 @@ class Work(NamedTuple):
     redelivered: list[tuple[Delivery, timedelta | None]]
 
 
-def sort_by_settlement(deliveries: list[Delivery], settling: Settling) -> Work:
+def sort_by_settlement(deliveries: list[Delivery], batch: Batch) -> Work:
     """Sort the deliveries by what the broker must do with them, and make the copies."""
-    work = Work([], [], [])
+    work, settlements = Work([], [], []), batch.invocation.settlements
     for delivery in deliveries:
-        match settlement := settling.invocation.settlement_of(delivery):
+        match settlement := settlements.get(delivery.message):
             case Complete():
                 work.completed.append(delivery)
             case Redeliver(after=after):
                 work.redelivered.append((delivery, after))
             case Forward() as forward:
-                made = copy_or_wait(delivery, forward, settling)
+                made = copy_or_wait(delivery, forward, batch)
                 if made is None or isinstance(made, timedelta):
                     work.redelivered.append((delivery, made))
                 else:
@@ -179,72 +156,72 @@ def sort_by_settlement(deliveries: list[Delivery], settling: Settling) -> Work:
     return work
 
 
-def copy_or_wait(delivery: Delivery, forward: Forward, settling: Settling) -> Copy | timedelta | None:
+def copy_or_wait(delivery: Delivery, forward: Forward, batch: Batch) -> Copy | timedelta | None:
     """Return the copy to send; where none can be made, how long the message stays hidden, so that the broker's redrive policy takes it in the
     end, or None for the queue's own time-out.
 
     It never comes back at once: without a redrive policy it would go on without a pause. Its neighbours do not suffer.
     """
-    queue = settling.broker.queue
+    queue = batch.queue
     try:
         to = queue if forward.to == queue.name else destination(forward.to, queue)
         if FAILED_QUEUE in forward.changes and is_same(to, queue):
-            log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), settling)
+            log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), batch)
             return None
-        copy = copy_of(delivery, forward, source=queue, to=to, context=settling.time.context)
+        copy = copy_of(delivery, forward, source=queue, to=to, context=batch.time.context)
     except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is logged, and the message will be redelivered
-        log_not_settled(delivery, NO_COPY.format(forward.to, type(error).__name__), settling)
+        log_not_settled(delivery, NO_COPY.format(forward.to, type(error).__name__), batch)
         return None
     if copy is None:
-        log_not_settled(delivery, TOO_LARGE, settling)
+        log_not_settled(delivery, TOO_LARGE, batch)
         return forward.delay or None
     return copy
 
 
-def send_and_delete(batch: list[Copy], settling: Settling) -> list[Delivery]:
+def send_and_delete(copies: list[Copy], batch: Batch) -> list[Delivery]:
     """Send copies to one queue, delete at once what they were made of, and return the deliveries for which nothing was sent."""
-    failures = send(batch, settling)
-    unsent = send_instead([(batch[n], failure) for n, failure in failures.items()], settling) if failures else []
-    if sent := [copy.delivery for copy in batch if copy.delivery not in unsent]:
-        delete(sent, settling)
+    failures = send(copies, batch)
+    unsent = send_instead([(copies[n], failure) for n, failure in failures.items()], batch) if failures else []
+    if sent := [copy.delivery for copy in copies if copy.delivery not in unsent]:
+        delete(sent, batch)
     return unsent
 
 
-def send(batch: list[Copy], settling: Settling) -> dict[int, Failure]:
+def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     """Send copies to one queue, and return the failures by number.
 
     A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
     headers that may be trimmed.
     """
-    broker, to = settling.broker, batch[0].to
-    failures = broker.send(SEND, to, [copy.entry for copy in batch], pauses)
+    broker, to = batch.broker, copies[0].to
+    failures = broker.send(SEND, to, [copy.entry for copy in copies], pauses)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]
-    if smaller := {n: copy.entry for n in too_large if (copy := without_faults(batch[n]))}:
+    if smaller := {n: copy.entry for n in too_large if (copy := without_faults(copies[n]))}:
         again = broker.send(SEND, to, list(smaller.values()), pauses)
         resent = {n: again.get(place) for place, n in enumerate(smaller)}
         failures = {n: failure for n, each in failures.items() if (failure := resent.get(n, each))}
     return failures
 
 
-def send_instead(failed: list[tuple[Copy, Failure]], settling: Settling) -> list[Delivery]:
+def send_instead(failed: list[tuple[Copy, Failure]], batch: Batch) -> list[Delivery]:
     """Send what can be sent in place of copies that were refused for good, and log once what becomes of each message.
 
     Returns:
         The deliveries for which nothing was sent.
     """
-    instead = [copy for refused, failure in failed if (copy := copy_instead(refused, failure, settling))]
+    instead = [copy for refused, failure in failed if (copy := copy_instead(refused, failure, batch))]
     not_taken: dict[Delivery, Failure] = {}
-    for batch in batches(instead):
-        not_taken |= {batch[n].delivery: failure for n, failure in send(batch, settling).items()}
+    for together in batches(instead):
+        not_taken |= {together[n].delivery: failure for n, failure in send(together, batch).items()}
     taken = {copy.delivery: copy for copy in instead if copy.delivery not in not_taken}
-    source, observer = settling.broker.queue, settling.invocation.observer
+    source, observer = batch.queue, batch.invocation.observer
     logged: dict[tuple[Queue, str, int], tuple[list[Delivery], set[str]]] = {}
     for refused, failure in failed:
         delivery, second = refused.delivery, not_taken.get(refused.delivery)
         if (other := taken.get(delivery)) is not None:
-            settling.invocation.settle(delivery, other.forward)
+            batch.invocation.settle(delivery, other.forward)
             if other.to != source:
-                log_not_settled(delivery, NO_RETRY.format(other.forward.to, failure.reason), settling)
+                log_not_settled(delivery, NO_RETRY.format(other.forward.to, failure.reason), batch)
                 if observer is not None:
                     observer.note_given_up(delivery, other.forward, delivery.error)
                 continue
@@ -256,19 +233,18 @@ def send_instead(failed: list[tuple[Copy, Failure]], settling: Settling) -> list
         deliveries, reasons = logged.setdefault(key, ([], set()))
         deliveries.append(delivery)
         reasons.update(each.reason for each in (failure, second) if each is not None)
-    redact = redactor_of(settling.invocation.recoverability)
     for (to, consequence, level), (deliveries, reasons) in logged.items():
-        log_failed_call(SEND, to, deliveries, reasons, consequence, redact, level)
+        log_failed_call(SEND, to, deliveries, reasons, consequence, batch.invocation.redact, level)
     return [refused.delivery for refused, _ in failed if refused.delivery not in taken]
 
 
-def copy_instead(refused: Copy, failure: Failure, settling: Settling) -> Copy | None:
+def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
 
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
     sent because it is too large for its own queue moves to the error queue.
     """
-    delivery, forward, queue, invocation = refused.delivery, refused.forward, settling.broker.queue, settling.invocation
+    delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
     if queue.fifo or not failure.is_for_good:
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or FAILED_QUEUE in forward.changes:
@@ -281,41 +257,40 @@ def copy_instead(refused: Copy, failure: Failure, settling: Settling) -> Copy | 
         if not isinstance(moved, Forward):
             return None
         later, to = moved, destination(moved.to, queue)
-    return copy_of(delivery, later, source=queue, to=to, context=settling.time.context)
+    return copy_of(delivery, later, source=queue, to=to, context=batch.time.context)
 
 
-def delete(deliveries: list[Delivery], settling: Settling) -> list[Delivery]:
+def delete(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
     """Delete the messages, and return those for which that is confirmed."""
-    missed = call_in_tens(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries], NOT_DELETED, settling)
+    missed = call_in_tens(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries], NOT_DELETED, batch)
     return [delivery for delivery in deliveries if delivery not in missed] if missed else deliveries
 
 
-def change_visibility(redelivered: list[tuple[Delivery, int]], settling: Settling) -> None:
+def change_visibility(redelivered: list[tuple[Delivery, int]], batch: Batch) -> None:
     """Have each message redelivered after its number of seconds.
 
     What is not confirmed is repeated once: nothing else remembers the delay of a message that is only redelivered.
     """
     items = [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in redelivered]
-    if missed := call_in_tens(CHANGE_VISIBILITY, items, REPEATED, settling):
+    if missed := call_in_tens(CHANGE_VISIBILITY, items, REPEATED, batch):
         again = [item for item in items if item[0] in missed]
-        call_in_tens(CHANGE_VISIBILITY, again, NOT_CHANGED, settling)
+        call_in_tens(CHANGE_VISIBILITY, again, NOT_CHANGED, batch)
 
 
 def call_in_tens(
-    operation: BatchOperation, items: list[tuple[Delivery, Entry]], consequence: str, settling: Settling
+    operation: BatchOperation, items: list[tuple[Delivery, Entry]], consequence: str, batch: Batch
 ) -> list[Delivery]:
     """Make the calls, log what failed, and return the deliveries for which they are not confirmed."""
-    broker, invocation = settling.broker, settling.invocation
+    broker, invocation = batch.broker, batch.invocation
     missed: list[Delivery] = []
     for start in range(0, len(items), MAX_ENTRIES):
-        batch = items[start : start + MAX_ENTRIES]
+        together = items[start : start + MAX_ENTRIES]
         if invocation.heartbeat is not None:
-            invocation.heartbeat.end([delivery for delivery, _ in batch])
-        if failures := broker.call(operation, broker.queue, [entry for _, entry in batch]).failures:
-            concerned = [batch[n][0] for n in failures]
+            invocation.heartbeat.end([delivery for delivery, _ in together])
+        if failures := broker.call(operation, batch.queue, [entry for _, entry in together]).failures:
+            concerned = [together[n][0] for n in failures]
             reasons = {failure.reason for failure in failures.values()}
-            redact = redactor_of(invocation.recoverability)
-            log_failed_call(operation, broker.queue, concerned, reasons, consequence, redact)
+            log_failed_call(operation, batch.queue, concerned, reasons, consequence, invocation.redact)
             missed += concerned
     return missed
 
@@ -325,14 +300,14 @@ def receipt(delivery: Delivery) -> Entry:
     return {"ReceiptHandle": delivery.native["receiptHandle"]}
 
 
-def longer_wait(delivery: Delivery, settling: Settling) -> timedelta | None:
+def longer_wait(delivery: Delivery, batch: Batch) -> timedelta | None:
     """Return how long a message that could not be sent stays hidden: as long again as since its first receive, up to 15 minutes or the queue's
     own time-out, whichever is longer.
 
     Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
     Lambda with Amazon SQS").
     """
-    time, invocation = settling.time, settling.invocation
+    time, invocation = batch.time, batch.invocation
     beat = timedelta(seconds=seconds_of_heartbeat(invocation))
     own = beat or time.visibility_timeout or timedelta(seconds=6 * time.total)
     since = seconds_since_first_receive(delivery, invocation.clock())
@@ -349,12 +324,12 @@ def in_whole_seconds(
     return [(delivery, min(ceil(after.total_seconds()), most)) for delivery, after in redelivered if after is not None]
 
 
-def log_not_settled(delivery: Delivery, why: str, settling: Settling) -> None:
+def log_not_settled(delivery: Delivery, why: str, batch: Batch) -> None:
     """Log why a message was not settled as decided, and what happens to it."""
-    message, redact = delivery.message, redactor_of(settling.invocation.recoverability)
+    message = delivery.message
     extra = {"message_id": message.id, "queue": message.queue}
     text = "Message '%s' from '%s' was not settled as decided: %s"
-    log_safely(log.warning, text, message.id, message.queue, why, extra=extra, redact=redact)
+    log_safely(log.warning, text, message.id, message.queue, why, extra=extra, redact=batch.invocation.redact)
 
 
 def log_failed_call(
@@ -396,24 +371,23 @@ class Stored(NamedTuple):
     failed: list[Delivery]
 
 
-def store_long_delays(copies: list[Copy], timeouts: Timeouts, time: TimeBudget, redact: Redact | None) -> Stored:
+def store_long_delays(copies: list[Copy], timeouts: Timeouts, batch: Batch) -> Stored:
     """Store the copies that would hop.
 
     Args:
         copies: all copies of a group.
         timeouts: stores them.
-        time: the invocation's.
-        redact: the user's redactor, for the log.
+        batch: what they came in.
     """
     result = Stored([], [], [])
     for copy in copies:
-        match store_copy(copy, timeouts, time):
+        match store_copy(copy, timeouts, batch.time):
             case "hops":
                 result.hops.append(copy)
             case "stored":
                 result.stored.append(copy.delivery)
             case NotStored(reason):
-                log_not_stored(copy, reason, redact)
+                log_not_stored(copy, reason, batch.invocation.redact)
                 result.failed.append(copy.delivery)
     return result
 
@@ -429,14 +403,14 @@ class NotStored(NamedTuple):
 
 
 def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> Literal["stored", "hops"] | NotStored:
-    """Store a copy that is not due when SQS would deliver it; "hops" where SQS can take it, for it carries the date when it is due.
+    """Store a copy that is not due when SQS would deliver it; "hops" where SQS can take it, because it carries the date when it is due.
 
     Args:
         copy: of a message that goes back to the queue it came from.
         timeouts: stores it.
         time: the invocation's.
     """
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
 
     due_at = read_date(copy.wire.headers, DUE_AT)
     if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):

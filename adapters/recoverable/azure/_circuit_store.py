@@ -13,8 +13,8 @@ from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
 from recoverable._rate_limit.store import SharedCalls
+from recoverable._service_bus.app_settings import checked_connection, settings_below
 from recoverable._service_bus.app_settings import find_setting as setting
-from recoverable._service_bus.app_settings import settings_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ class TableCircuit:
         timeout: timedelta = TIMEOUT,
     ) -> None:
         self.table, self.name = checked_table(table), checked_name(name)
-        self._connection = checked_queue("TableCircuit(connection)", connection)
+        self._connection = checked_connection("TableCircuit(connection)", connection)
         if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
             raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
         self._client, self._timeout = client, timeout.total_seconds()
@@ -187,7 +187,10 @@ def table_client(connection: str, table: str, timeout: float) -> TableClient:
     once: dict[str, Any] = {"connection_timeout": timeout / 2, "read_timeout": timeout / 2, "retry_total": 0}
     for path in (connection, f"AzureWebJobs{connection}"):
         if text := setting(path, os.environ):
-            return TableClient.from_connection_string(text.strip(" ;"), table, **once)
+            try:
+                return TableClient.from_connection_string(text.strip(" ;"), table, **once)
+            except ValueError:  # its words may quote the key
+                raise ValueError(f"{path} holds no connection string of a storage account") from None
         if endpoint := endpoint_of(path, os.environ):
             from recoverable._service_bus.clients import credential_for
 

@@ -65,7 +65,7 @@ class ServiceBusEndpoint(Generic[R]):
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; with
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that is the queue itself; with
             `sessions="ordered"` a batch, or a delay that an invocation cannot wait out.
     """
 

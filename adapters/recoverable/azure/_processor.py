@@ -19,12 +19,12 @@ from recoverable.azure._messages import deliveries_of
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Coroutine, Generator
     from datetime import timedelta
 
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from recoverable._flow.flow import Call, Run, Steps
+    from recoverable._flow.flow import Call, Flow, Run, Steps
     from recoverable._ladder.settlement import Platform
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
@@ -76,11 +76,18 @@ class Processor(Frozen):
         Raises:
             Exception: the handler's, or the reason why a copy could not be sent: the host then redelivers the messages.
         """
+        result = self._run(natives, context)
+        if result is None or self.is_coroutine:
+            return result
+        raise result  # here, where no local variable holds an exception that it stands for
+
+    def _run(self, natives: list[ServiceBusMessage], context: Context | None) -> Any:
+        """Handle the messages; return an exception for the host, and for a coroutine handler a coroutine."""
         environment = current_environment.get() or self.environment
         deliveries = deliveries_of(natives, self.settings, self.platform)
         invocation = self._invocation(environment, context)
         seconds_in_place = countdown(environment, self.platform.longest_delay)
-        steps = process_messages(
+        steps: Flow = process_messages(
             Processing(deliveries, invocation, environment, self.settings, self.patience, seconds_in_place)
         )
         if invocation.observer is not None:
@@ -92,7 +99,8 @@ class Processor(Frozen):
             return drive(steps, handler, invocation.deadline)
         from recoverable._flow.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
 
-        return drive_async(steps, handler)
+        done = drive_async(steps, handler)
+        return done if invocation.observer is None else raising(done)
 
     def warm_up(self) -> None:
         """Import what sends, and make the process's client, before the first message."""
@@ -123,6 +131,12 @@ class Processor(Frozen):
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
         return limiter_for(self, limit, self.settings.recoverability, environment, may_defer=not self.settings.sessions)
+
+
+async def raising(done: Coroutine[Any, Any, BaseException | None]) -> None:
+    """Raise what an invocation returns for the host."""
+    if (failure := await done) is not None:
+        raise failure
 
 
 class Processing(NamedTuple):

@@ -6,11 +6,11 @@ import os
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from recoverable._config import Recoverability
+from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen
 from recoverable._ladder.settlement import Platform
 from recoverable._limits import checked_delay, checked_queue
-from recoverable._service_bus.app_settings import find_setting, host, machine, resolved
+from recoverable._service_bus.app_settings import checked_connection, find_setting, host, machine, resolved, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ class ServiceBusSettings(Frozen):
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, or an error queue that is the queue itself; ordered
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that is the queue itself; ordered
             sessions in a batch; a time above an hour.
     """
 
@@ -49,7 +49,11 @@ class ServiceBusSettings(Frozen):
         """Check the settings, and resolve names."""
         queue = queue_name(self.queue, os.environ)
         recoverability = with_error_queue(self.recoverability, queue, os.environ)
-        self._assign(queue=queue, recoverability=recoverability, connection=connection_name(self.connection))
+        self._assign(
+            queue=queue,
+            recoverability=recoverability,
+            connection=checked_connection("ServiceBusEndpoint(connection)", self.connection),
+        )
         check_sessions(self.sessions, batch=self.batch)
         if self.resend_for is not None:
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
@@ -101,36 +105,19 @@ def is_source(name: str, delivery: Delivery) -> bool:
     return name.lower() == delivery.message.queue.lower()
 
 
-def with_error_queue(recoverability: object, queue: str, settings: Mapping[str, str]) -> Recoverability:
-    """Return the settings with the error queue named: as given, else by the app settings, else "error".
+def with_error_queue(recoverability: Recoverability, queue: str, settings: Mapping[str, str]) -> Recoverability:
+    """Return the settings with the error queue named, `%SETTING%` resolved; see `error_queue_of`.
 
     Raises:
         TypeError: no settings.
         ValueError: the error queue is the queue itself, so that a message would fail for ever; or it is a sub-queue.
     """
-    if not isinstance(recoverability, Recoverability):
-        raise TypeError(f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)")
-    failed = recoverability.failed
-    name = resolved(failed.error_queue or find_setting("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
+    given = error_queue_of("ServiceBusEndpoint", recoverability, lambda name: find_setting(name, settings))
+    name = resolved(given, settings)
     checked_entity(name)
     if name.lower() == queue.lower():
-        raise ValueError(f"the error queue is {name!r}, the queue itself; write the name of another queue")
-    return recoverability.replace(failed=failed.replace(error_queue=name))
-
-
-def connection_name(connection: object) -> str:
-    """Return the connection's name, if it is the name of an app setting and no connection string, which holds a key.
-
-    Raises:
-        TypeError: no text.
-        ValueError: blank, or a connection string.
-    """
-    wanted = "the name of the app setting that holds the connection"
-    if isinstance(connection, str) and "=" in connection:  # no app setting's name has it
-        raise ValueError(
-            f"ServiceBusEndpoint(connection) is a connection string, which is not shown here; write {wanted}"
-        )
-    return checked_queue("ServiceBusEndpoint(connection)", connection, wanted)
+        raise ValueError(f"the error queue is {shown(name)}, the queue itself; write the name of another queue")
+    return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
 
 
 def queue_name(queue: object, settings: Mapping[str, str]) -> str:
@@ -138,22 +125,25 @@ def queue_name(queue: object, settings: Mapping[str, str]) -> str:
 
     Raises:
         TypeError: no text.
-        ValueError: blank, a `%SETTING%` that is none, or a sub-queue.
+        ValueError: blank, a `%SETTING%` that is none, a sub-queue, or a topic's subscription.
     """
     return checked_entity(resolved(checked_queue("ServiceBusEndpoint(queue)", queue), settings))
 
 
 def checked_entity(queue: str) -> str:
-    """Return the queue's name, if it is not one of a sub-queue.
-
-    No copy can be sent to one, and Service Bus dead-letters nothing there.
+    """Return the queue's name, if it is not one of a sub-queue or a subscription, to which nobody can send a copy.
 
     Raises:
-        ValueError: it is one of a sub-queue.
+        ValueError: it is one of these.
     """
+    if "/subscriptions/" in f"{queue}/".lower():  # no queue's own name has such a segment
+        raise ValueError(
+            f"{shown(queue)} is a topic's subscription, which takes no copies; let it forward to a queue (ForwardTo), and "
+            "write that queue's name"
+        )
     if "$" in queue:  # no queue's own name has it
         raise ValueError(
-            f"{queue!r} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
+            f"{shown(queue)} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
             "(ForwardDeadLetteredMessagesTo), and write that queue's name"
         )
     return queue

@@ -8,7 +8,7 @@ import pytest
 
 from builders import delivery
 from recoverable import Delayed, Exponential
-from recoverable.aws._fifo_rounds import round_starts, wait_for_round
+from recoverable.aws._fifo import round_starts, wait_for_round
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 THREE_DELAYS = Delayed(3, HOUR)

@@ -135,7 +135,7 @@ def test_what_sqs_does_not_take_is_refused_in_the_handler(sqs: str, parts: dict[
 
 
 @pytest.mark.parametrize(
-    ("parts", "text"), [({"delay": seconds(1)}, "SNS delays nothing"), ({"body": "x" * 262_144}, "takes 262,144")]
+    ("parts", "text"), [({"delay": seconds(1)}, "SNS delays nothing"), ({"body": "x" * 1_048_576}, "takes 1,048,576")]
 )
 def test_what_sns_does_not_take_is_refused_in_the_handler(sqs: str, parts: dict[str, Any], text: str) -> None:
     def publish(message: Message) -> None:

@@ -223,3 +223,29 @@ def test_a_handler_that_is_too_slow_at_sending_for_a_day_fails() -> None:
     world.run()
 
     assert [each.exception_type for each in world.queue("orders-error")] == ["recoverable.OutgoingRefused"]
+
+
+KIB = 1024
+LARGE = {
+    "a topic that takes 1 MiB": (KIB * KIB, 900, ["a", "b", "c"], 0),
+    "a topic with the default": (256 * KIB, 900, [], 1),
+    "a topic that takes less": (2 * KIB, 1, ["a", "b", "c"], 0),
+}
+
+
+@pytest.mark.parametrize(("most", "size", "taken", "failed"), LARGE.values(), ids=LARGE)
+def test_a_topics_own_answer_decides_how_large_a_message_may_be(
+    most: int, size: int, taken: list[str], failed: int
+) -> None:
+    def announce(message: Message) -> None:
+        for each in "abc":
+            message.publish("events", each * size * KIB)
+
+    world = world_of(announce, immediate=0, delayed=0)
+    world.create_topic("events", max_size=most)
+    world.send("orders", "hello")
+    world.run()
+
+    published = [seen.body[:1] for seen in world.topic("events")]
+    reasons = [seen.exception_type for seen in world.queue("orders-error")]
+    assert (sorted(published), reasons) == (taken, ["recoverable.OutgoingRefused"] * failed)

@@ -32,6 +32,17 @@ def test_every_subscription_gets_a_copy(serve: Serve) -> None:
     assert (text(message), left) == ("hello", [[], ["hello"]])
 
 
+def test_nobody_sends_to_a_subscription(serve: Serve) -> None:
+    bus = serve(Topic("events", (Subscription("billing"),)))
+
+    with (
+        pytest.raises(ServiceBusError, match="a topic's subscription; let it forward to a queue"),
+        bus.client.get_queue_sender("events/Subscriptions/billing") as sender,
+    ):
+        sender.send_messages(ServiceBusMessage("hello"))
+    assert bus.namespace.subscription("events", "billing").messages() == []
+
+
 @pytest.mark.parametrize(
     ("filters", "passes"),
     [

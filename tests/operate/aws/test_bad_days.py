@@ -100,8 +100,14 @@ def test_a_lost_answer_is_named_now_and_what_it_doubles_later(
     lost, again = (errors("retry", "--queue", error.name, "--yes") for _ in range(2))
 
     assert (lost.status, again.status, orders.count(), error.count()) == (PARTLY, DONE, 4, 0)
-    assert "No answer for 2, still here, and perhaps sent: m" in lost.out
-    assert "Sent 2 again that an earlier run may have sent: m" in again.out
+    assert "No answer for 2, still here, and perhaps sent." in lost.out
+    assert "Sent 2 again that an earlier run may have sent." in again.out
+    assert [named_in(lost.err), named_in(again.err)] == [{"m0", "m1"}, {"m0", "m1"}]
+
+
+def named_in(text: str) -> set[str]:
+    """Return the ids of the messages that a run named as doubtful."""
+    return {line.split(",")[0].strip() for line in text.splitlines() if line.startswith("  ")}
 
 
 def started(error: Queue, folder: Path, *words: str) -> subprocess.Popen[str]:

@@ -87,8 +87,8 @@ def test_an_edited_body_that_is_no_text_stays(
 
     ran = errors("retry", "--queue", error.name, "--edit", "--yes")
 
-    assert (ran.status, orders.count(), error.visible()) == (PARTLY, 0, 1)
-    assert "its edited body is no text in UTF-8, and SQS takes nothing else" in ran.out
+    assert (ran.status, orders.count(), error.visible()) == (REFUSED, 0, 1)
+    assert "its body is no text in UTF-8, and SQS takes nothing else; nothing is sent" in ran.err
 
 
 @pytest.mark.parametrize("verb", ["export", "list"])

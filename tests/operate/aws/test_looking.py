@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from operate.aws.failing import send_failed
 from operate.conftest import Errors
 from operate.failing import fault_headers
+from recoverable_operate.errors import Journal
 from servers.buckets import marked, pointer
 from servers.fixtures import NewQueue
 from servers.queues import HEADERS, Queue
@@ -130,15 +132,45 @@ def test_a_look_says_first_that_it_hides_messages_and_counts_receives(errors: Er
     ]
 
 
-def test_what_another_reader_holds_is_said_to_be_there(errors: Errors, error: Queue) -> None:
+def test_what_another_reader_holds_is_out_of_reach(errors: Errors, error: Queue) -> None:
     send_failed(error, headers=fault_headers(id="a"))
     error.receive()  # and holds it
     send_failed(error, headers=fault_headers(id="b"))
 
     ran = errors("list", "--queue", error.name, "--json")
 
-    assert [row["id"] for row in rows(ran.out)] == ["b"]
-    assert "The queue says that it holds about 1 more: hidden by another reader, delayed, or counted late." in ran.err
+    assert ([row["id"] for row in rows(ran.out)], ran.status) == (["b"], 1)
+    assert "1 messages are hidden by another reader; SQS hides a message for 12 hours at most." in ran.err
+
+
+def test_what_a_killed_run_holds_comes_back_at_a_time_that_is_named(errors: Errors, error: Queue, journal: str) -> None:
+    send_failed(error)
+    error.receive()  # and holds it
+    began = datetime.now(UTC)
+    Journal(journal).begin_run(error.arn, began, began + timedelta(minutes=5))
+
+    ran = errors("list", "--queue", error.name)
+
+    times = f"began at {began:%H:%M:%S} UTC; they come back by {began + timedelta(minutes=5):%H:%M:%S} UTC."
+    assert (ran.status, f"1 messages are hidden by an earlier run on this machine, which {times}" in ran.err) == (
+        1,
+        True,
+    )
+
+
+def test_a_run_that_gave_all_back_hides_nothing(errors: Errors, error: Queue, journal: str) -> None:
+    send_failed(error)
+
+    errors("list", "--queue", error.name)
+
+    assert Journal(journal).hiding(error.arn, datetime.now(UTC), but=0) == []
+
+
+def test_a_limit_is_no_reason_to_fail(errors: Errors, error: Queue) -> None:
+    for number in range(2):
+        send_failed(error, headers=fault_headers(id=str(number)))
+
+    assert errors("list", "--queue", error.name, "--limit", "1").status == 0
 
 
 def test_an_error_queue_that_would_move_a_message_away_is_not_looked_at(

@@ -51,9 +51,23 @@ resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscription
   }
 }
 
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
+  name: 'shop'
+}
+
+resource shop 'Microsoft.Web/sites@2024-04-01' = {
+  name: 'shop'
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: { '${identity.id}': {} }
+  }
+}
+
 resource appSettings 'Microsoft.Web/sites/config@2024-04-01' = {
   name: 'appsettings'
   properties: {
+    ServiceBus__fullyQualifiedNamespace: '${bus.name}.servicebus.windows.net'
+    RECOVERABLE_ERROR_QUEUE: errorQueue.name
     RECOVERABLE_IMMEDIATE_RETRIES: string(immediateRetries)
     PYTHON_THREADPOOL_THREAD_COUNT: '16'
   }
@@ -62,19 +76,19 @@ resource appSettings 'Microsoft.Web/sites/config@2024-04-01' = {
 resource mayReceive 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   name: guid(ordersQueue.id, receiver)
   scope: ordersQueue
-  properties: { roleDefinitionId: receiver, principalId: 'somebody' }
+  properties: { roleDefinitionId: receiver, principalId: identity.properties.principalId }
 }
 
 resource maySend 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   name: guid(ordersQueue.id, sender)
   scope: ordersQueue
-  properties: { roleDefinitionId: sender, principalId: 'somebody' }
+  properties: { roleDefinitionId: sender, principalId: identity.properties.principalId }
 }
 
 resource maySendErrors 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   name: guid(errorQueue.id, sender)
   scope: errorQueue
-  properties: { roleDefinitionId: sender, principalId: 'somebody' }
+  properties: { roleDefinitionId: sender, principalId: identity.properties.principalId }
 }
 """
 
@@ -99,10 +113,25 @@ def host(**options: object) -> dict[str, Any]:
     return {**HOST, "extensions": {"serviceBus": {**HOST["extensions"]["serviceBus"], **options}}}
 
 
-def written(folder: Path, bicep: str, host_json: object = HOST) -> str:
-    """Write the file below a `host.json`, and return its path."""
+CODE = """
+from recoverable import Recoverability
+from recoverable.azure import ServiceBusEndpoint
+
+orders = ServiceBusEndpoint(print, Recoverability.from_environment(), queue="orders", connection="ServiceBus")
+app.register_functions(orders.blueprint())
+"""
+
+
+def written(folder: Path, bicep: str, host_json: object = HOST, code: str | None = CODE) -> str:
+    """Write the file below a `host.json` and the app's code, and return its path."""
     (folder / "host.json").write_text(json.dumps(host_json), encoding="utf-8")
+    if code is not None:
+        (folder / "function_app.py").write_text(code, encoding="utf-8")
     path = folder / "infra" / "main.bicep"
     path.parent.mkdir(exist_ok=True)
     path.write_text(bicep, encoding="utf-8")
     return str(path)
+
+
+ALL_DONE = "Nothing found.\n26 of 26 checks done (26 rules, 1 function).\n"
+"""What is reported of a queue in which all is right."""

@@ -9,6 +9,9 @@ from typing import Any
 
 Template = dict[str, Any]
 
+ALL_DONE = "Nothing found.\n26 of 26 checks done (26 rules, 1 function).\n"
+"""What is reported of a function in which all is right."""
+
 
 def attribute(resource: str, name: str = "Arn") -> dict[str, list[str]]:
     """Build a reference to an attribute of a resource."""
@@ -35,8 +38,12 @@ def good() -> Template:
         "Shop": {
             "Type": "AWS::Serverless::Function",
             "Properties": {
+                "Runtime": "python3.13",
+                "Handler": "app.handler",
+                "CodeUri": "src",
                 "Timeout": 30,
                 "RecursiveLoop": "Allow",
+                "Environment": {"Variables": {"RECOVERABLE_ERROR_QUEUE": attribute("Errors", "QueueName")}},
                 "Policies": [
                     {
                         "Statement": [
@@ -93,8 +100,18 @@ def changed(resources: Template, changes: dict[str, Any]) -> Template:
     return copy
 
 
-def written(folder: Path, resources: object, **sections: object) -> str:
-    """Write a template to a file as JSON, which is YAML too, and return its path."""
+CODE = """
+from recoverable import Recoverability
+from recoverable.aws import SqsEndpoint
+
+handler = SqsEndpoint(print, Recoverability.from_environment())
+"""
+
+
+def written(folder: Path, resources: object, code: str = CODE, **sections: object) -> str:
+    """Write a template to a file as JSON, which is YAML too, with its function's code, and return its path."""
+    (folder / "src").mkdir(exist_ok=True)
+    (folder / "src" / "app.py").write_text(code, encoding="utf-8")
     path = folder / "template.yaml"
     path.write_text(json.dumps({"Resources": resources, **sections}), encoding="utf-8")
     return str(path)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from operate.check.bicep_files import GOOD, changed, written
-from operate.check.conftest import Check
+from operate.check.bicep_files import CODE, GOOD, changed, written
+from operate.check.conftest import Check, not_checked, reported
 
 ROOT = Path(__file__).parents[3]
 
@@ -37,16 +37,17 @@ def test_a_queue_of_a_module_is_checked_with_the_parameters_that_it_is_given(che
         + """
 module refunds 'queue.bicep' = {
   name: 'refunds'
-  params: { namespaceName: bus.name, queueName: 'refunds', principalId: 'somebody', maxDeliveryCount: 7 }
+  params: { namespaceName: bus.name, queueName: 'refunds', principalId: identity.properties.principalId, maxDeliveryCount: 7 }
 }
 """,
+        code=CODE + CODE.replace("orders", "refunds"),
     )
     module = (ROOT / "infra" / "azure" / "queue.bicep").read_text(encoding="utf-8")
     (tmp_path / "infra" / "queue.bicep").write_text(module, encoding="utf-8")
 
     ran = check(main)
 
-    assert ran.out.startswith("theQueue: max-delivery-count\n  theQueue has a maxDeliveryCount of 7, too few for")
+    assert ran.out.startswith("refunds: max-delivery-count\n  refunds has a maxDeliveryCount of 7, too few for")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ module refunds 'queue.bicep' = {
     [
         ("parent: bus\n  name: 'orders'\n", "name: 'shop/orders'\n", "orders"),
         ("parent: bus\n  name: 'orders'\n", "name: '${bus.name}/orders'\n", "orders"),
-        ("parent: bus\n  name: 'orders'\n", "name: 'orders-${uniqueString(bus.id)}'\n", "ordersQueue"),
+        ("parent: bus\n  name: 'orders'\n", "name: 'orders-${uniqueString(bus.id)}'\n", "<ordersQueue>"),
     ],
     ids=["with its parent's name", "with one that is not known", "one that only Azure knows"],
 )
@@ -63,25 +64,30 @@ def test_a_queue_is_called_by_its_own_name_or_by_its_symbol(
 ) -> None:
     file = changed(old, new).replace("maxDeliveryCount: 100", "maxDeliveryCount: 7")
 
-    assert check(written(tmp_path, file)).out.startswith(f"{name}: max-delivery-count\n")
+    assert check(written(tmp_path, file, code=None)).out.startswith(f"{name}: max-delivery-count\n")
 
 
-def test_queues_of_a_loop_are_checked_as_one(check: Check, tmp_path: Path) -> None:
-    loop = """
-resource many 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [for each in ['a', 'b']: {
+@pytest.mark.parametrize(("items", "names"), [("['a', 'b']", ["a", "b"]), ("bus.properties.names", ["<many>"])])
+def test_queues_of_a_loop_are_checked_one_by_one_or_as_one(
+    check: Check, tmp_path: Path, items: str, names: list[str]
+) -> None:
+    loop = f"""
+resource many 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [for each in {items}: {{
   parent: bus
   name: each
-  properties: { forwardDeadLetteredMessagesTo: errorQueue.name }
-}]
+  properties: {{ forwardDeadLetteredMessagesTo: errorQueue.name }}
+}}]
 """
     everywhere = changed(
         "scope: ordersQueue\n  properties: { roleDefinitionId: receiver",
         "scope: bus\n  properties: { roleDefinitionId: receiver",
     )
 
-    ran = check(written(tmp_path, everywhere + loop), "--ignore", "roles")
+    ran = check(written(tmp_path, everywhere + loop, code=None), "--json")
 
-    assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("many: max-delivery-count", "1 finding.")
+    assert [
+        each["where"] for each in reported(ran) if each["rule"] == "max-delivery-count" and "wrong" in each
+    ] == names
 
 
 def test_a_subscription_that_drops_what_expires_is_found(check: Check, tmp_path: Path) -> None:
@@ -131,9 +137,16 @@ def test_an_app_without_a_host_json_is_said(check: Check, tmp_path: Path) -> Non
     path = Path(written(tmp_path, GOOD))
     (tmp_path / "host.json").unlink()
 
-    assert check(str(path)).out == (
-        "not checked: lock-renewal, prefetch, threads, binary-data, completion, one-reader, batch-lock:"
-        " there is no host.json beside the file or above it.\nNothing found.\n"
+    assert (
+        not_checked(check(str(path), "--json"))["lock-renewal"] == "there is no host.json beside the file or above it"
+    )
+
+
+def test_a_file_without_a_queue_has_nothing_to_check(check: Check, tmp_path: Path) -> None:
+    assert check(written(tmp_path, "param a string\n", code=None)) == (
+        0,
+        "Nothing to check: no function that reads a queue uses this package.\n",
+        "",
     )
 
 
@@ -141,11 +154,10 @@ def test_an_app_without_a_host_json_is_said(check: Check, tmp_path: Path) -> Non
     ("bicep", "words", "text"),
     [
         ("this is no Bicep", (), "the parser does not understand it from line 1"),
-        ("param a string\n", (), "it makes no Service Bus queue that is read, so there is nothing to check"),
         (GOOD, ("--parameter", "retries=6"), "there is no parameter retries; the file has immediateRetries"),
         (GOOD, ("--parameter", "immediateRetries=six"), "--parameter: invalid literal for int() with base 10: 'six'"),
     ],
-    ids=["no Bicep", "no queue", "a parameter that is none", "a number that is none"],
+    ids=["no Bicep", "a parameter that is none", "a number that is none"],
 )
 def test_what_cannot_be_read_is_said_in_one_line(
     check: Check, tmp_path: Path, bicep: str, words: tuple[str, ...], text: str

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from operate.check.conftest import Check
+from operate.check.conftest import Check, reported, rules_found
 from operate.check.templates import changed, good, written
-from recoverable_operate.rules import SQS_RULES, Finding, results
+from recoverable_operate import rules as rules_of
 from recoverable_operate.templates import describe_template, parse_document, read_template
 
 
 def rules(check: Check, *words: str) -> list[str]:
-    return [json.loads(line)["rule"] for line in check(*words, "--json").out.splitlines()]
+    return rules_found(check(*words, "--json"))
 
 
 def test_one_function_of_a_template_is_checked(check: Check, tmp_path: Path) -> None:
@@ -32,7 +31,11 @@ def test_one_function_of_a_template_is_checked(check: Check, tmp_path: Path) -> 
 def test_a_rule_is_left_out(check: Check, tmp_path: Path) -> None:
     path = written(tmp_path, changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"}))
 
-    assert check(path, "--ignore", "recursive-loop") == (0, "Nothing found.\n", "")
+    assert check(path, "--ignore", "recursive-loop") == (
+        0,
+        "Nothing found.\n25 of 25 checks done (25 rules, 1 function).\n",
+        "",
+    )
 
 
 def test_no_retries_need_few_receives(check: Check, tmp_path: Path) -> None:
@@ -66,9 +69,10 @@ CHOICES: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("parameters", CHOICES, ids=str)
 def test_nothing_is_found_in_the_example_shop_whatever_is_chosen(parameters: dict[str, str]) -> None:
-    described = describe_template(read_template(SHOP, parameters, lenient=True))
+    described = describe_template(read_template(SHOP, parameters, lenient=True)).functions
 
-    assert [each for one in described for each in results(SQS_RULES, one) if isinstance(each, Finding)] == []
+    checks = [each for one in described for each in rules_of.check(rules_of.SQS_RULES, one)]
+    assert [each.problems for each in checks if each.problems] == []
 
 
 @pytest.mark.parametrize(
@@ -95,9 +99,9 @@ def test_a_mapping_invokes_no_more_than_the_function_reserves(
         "Shop.Properties.Events.Orders.Properties": event,
     }
 
-    found = check(written(tmp_path, changed(good(), changes)), "--json").out.splitlines()
+    ran = check(written(tmp_path, changed(good(), changes)), "--json")
 
-    assert [json.loads(line)["write"] for line in found] == write
+    assert [each["write"] for each in reported(ran)] == write
 
 
 def test_provisioned_pollers_are_not_compared_with_reserved_concurrency(check: Check, tmp_path: Path) -> None:

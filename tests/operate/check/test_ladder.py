@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from recoverable import Delayed, Immediate
 from recoverable_operate.rules import Unknown
 from recoverable_operate.rules._ladder import DEFAULT, NAMES, OTHERS, PREFIX, Ladder, ladder_of, mistakes, strangers
 from sources import PACKAGE, operate, runtime
@@ -17,11 +18,11 @@ LADDERS: dict[str, tuple[dict[str, str | Unknown], Ladder | Unknown]] = {
     "nothing is said": ({"OTHER": "1"}, DEFAULT),
     "both numbers": (
         {"RECOVERABLE_IMMEDIATE_RETRIES": "2", "RECOVERABLE_DELAYED_RETRIES": "1"},
-        Ladder(2, 1, said=True),
+        Ladder(Immediate(2), Delayed(1), said=True),
     ),
-    "one of them": ({"RECOVERABLE_DELAYED_RETRIES": "0"}, Ladder(5, 0, said=True)),
+    "one of them": ({"RECOVERABLE_DELAYED_RETRIES": "0"}, Ladder(Immediate(5), Delayed(0), said=True)),
     "a blank one": ({"RECOVERABLE_DELAYED_RETRIES": " "}, DEFAULT),
-    "switched off": ({"RECOVERABLE_ENABLED": "off"}, Ladder(0, 0, said=True)),
+    "switched off": ({"RECOVERABLE_ENABLED": "off"}, Ladder(Immediate(0), Delayed(0), said=True)),
     "no number": ({"RECOVERABLE_IMMEDIATE_RETRIES": "six"}, Unknown(UNREADABLE)),
     "a number that is not known": ({"RECOVERABLE_IMMEDIATE_RETRIES": NOT_KNOWN}, NOT_KNOWN),
     "another setting that is not known": ({"RECOVERABLE_ERROR_QUEUE": NOT_KNOWN}, DEFAULT),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from operate.check.conftest import Check
+from operate.check.conftest import Check, reported
 from operate.check.templates import Template, attribute, changed, good, may, written
 
+KEYS = ("rule", "wrong", "notChecked")
 POLICIES = "Shop.Properties.Policies"
 ORDERS, ERRORS = attribute("Orders"), attribute("Errors")
 OWN = [may("sqs:SendMessage", "sqs:ChangeMessageVisibility", on="Orders"), may("sqs:SendMessage", on="Errors")]
@@ -52,8 +52,8 @@ UNSURE: dict[str, tuple[list[Any], str]] = {
 
 def report(check: Check, folder: Path, resources: Template) -> list[dict[str, str]]:
     """Return what is reported on rights."""
-    out = check(written(folder, resources), "--json").out
-    return [read for line in out.splitlines() if (read := json.loads(line))["rule"] == "rights"]
+    ran = check(written(folder, resources), "--json")
+    return [{key: each[key] for key in KEYS if key in each} for each in reported(ran) if each["rule"] == "rights"]
 
 
 @pytest.mark.parametrize("form", FORMS)

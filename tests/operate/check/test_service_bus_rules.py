@@ -1,8 +1,7 @@
-"""Each rule for a function on Service Bus finds what it is for in one file or app, and nothing in those that are right."""
+"""Each rule for a function on Service Bus finds what it is for in one app, nothing in those that are right, and says what cannot be known."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,24 +9,38 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from operate.check.bicep_files import GOOD, HOST, changed, host, written
-from operate.check.conftest import Check
+from operate.check.bicep_files import ALL_DONE, CODE, GOOD, HOST, changed, host, written
+from operate.check.conftest import Check, found
 from recoverable._service_bus.host_json import HostOptions
-from recoverable_operate.rules import SERVICE_BUS_RULES, Finding, OnServiceBus, ServiceBusQueue, Trigger, results
+from recoverable_operate.rules import SERVICE_BUS_RULES, OnServiceBus, ServiceBusQueue, Trigger
+from recoverable_operate.rules import check as check_all
 
 ROOT = Path(__file__).parents[3]
-IN_CODE = (
-    "not checked: binary-data, completion, one-reader, batch-lock: function_app.py does not say in plain words which function reads orders;"
-    " `recoverable local azure` loads the code.\n"
-)
+
+
+def endpoint(more: str) -> str:
+    """Return code whose endpoint has further arguments."""
+    return "from datetime import timedelta\n" + CODE.replace(
+        'connection="ServiceBus"', f'connection="ServiceBus", {more}'
+    )
+
+
+TRIGGER = """
+import azure.functions as func
+@app.service_bus_queue_trigger(arg_name="message", queue_name="orders", connection="ServiceBus", {})
+def place_order(message): return orders(message)
+"""
+UNBOUND = CODE.replace("app.register_functions(orders.blueprint())\n", "")
+RIGHT = "data_type=func.DataType.BINARY"
 
 
 class Case(NamedTuple):
-    """A Bicep file and a host.json that trip one rule, and what is found."""
+    """A Bicep file, a host.json and code that trip one rule, and what is found."""
 
     text: str
     bicep: str = GOOD
     host: dict[str, Any] = HOST
+    code: str = CODE
 
 
 CASES: dict[str, Case] = {
@@ -54,9 +67,7 @@ CASES: dict[str, Case] = {
     "dead-letters": Case(
         "orders forwards its dead letters to no queue, so dead letters stay where nobody looks; write forwardDeadLetteredMessagesTo with the error"
         " queue's name",
-        changed("forwardDeadLetteredMessagesTo: errorQueue.name").replace(
-            "PYTHON_", "RECOVERABLE_ERROR_QUEUE: errorQueue.name\n    PYTHON_"
-        ),
+        changed("forwardDeadLetteredMessagesTo: errorQueue.name"),
     ),
     "expiry": Case(
         "orders keeps messages for 14 days, 0:00:00 and drops those that expire, so messages of a function that is broken for longer are lost; write"
@@ -90,7 +101,7 @@ CASES: dict[str, Case] = {
     ),
     "roles": Case(
         "the app's identity has no role Azure Service Bus Data Sender on orders-error, so copies are refused: what is given up waits, and delayed"
-        " retries come at once; assign Azure Service Bus Data Sender with orders-error as scope",
+        " retries come at once; assign Azure Service Bus Data Sender with orders-error as scope to the app's identity",
         changed("scope: errorQueue\n  properties: { roleDefinitionId: sender", "scope: errorQueue\n  properties: { roleDefinitionId: receiver"),
     ),
     "settings": Case(
@@ -98,7 +109,66 @@ CASES: dict[str, Case] = {
         " a duration such as 10s, 5m, 1h or 00:00:10, up to 121 days, 16:00:00",
         changed("PYTHON_", "RECOVERABLE_TIME_INCREASE: '10'\n    PYTHON_"),
     ),
+    "extension-bundle": Case(
+        "host.json takes extension bundle 3 ([3.3.0, 4.0.0)), so copies lack session, partition key and subject, which the trigger does not give;"
+        ' write "version": "[4.*, 5.0.0)"',
+        host={**HOST, "extensionBundle": {**HOST["extensionBundle"], "version": "[3.3.0, 4.0.0)"}},
+    ),
+    "binary-data": Case(
+        "place_order gets text, so the values of a JSON body overwrite the trigger metadata, including the delivery count; write"
+        " data_type=func.DataType.BINARY on the trigger",
+        code=UNBOUND + TRIGGER.format(""),
+    ),
+    "cardinality": Case(
+        "function_app.py:5 has no batch=True, and the trigger of place_order gives many messages, so the endpoint refuses what it is given; write"
+        " cardinality=ONE on the trigger, or batch=True",
+        changed("maxDeliveryCount: 100", "lockDuration: 'PT5M'\n    maxDeliveryCount: 100"),
+        {**HOST, "functionTimeout": "00:04:00"},
+        UNBOUND + TRIGGER.format(f"{RIGHT}, cardinality=func.Cardinality.MANY"),
+    ),
+    "completion": Case(
+        "messages of place_order are not completed when it returns, so a processed message runs again when its lock expires; write"
+        " auto_complete_messages=True on the trigger",
+        code=UNBOUND + TRIGGER.format(f"{RIGHT}, auto_complete_messages=False"),
+    ),
+    "one-reader": Case(
+        "orders reads the same queue as place_order, so each message runs in one of them only, whichever receives it first; write a queue for each,"
+        " fed by a topic's subscriptions",
+        code=CODE + TRIGGER.format(RIGHT),
+    ),
+    "connections": Case(
+        "the connection 'Servicebuss' is not among the app settings, so the host does not start the function; add Servicebuss with a connection"
+        " string, or Servicebuss__fullyQualifiedNamespace with a namespace such as shop.servicebus.windows.net",
+        code=CODE.replace('"ServiceBus"', '"Servicebuss"'),
+    ),
+    "session-kind": Case(
+        "function_app.py:6 has sessions, and orders has none, so the host cannot receive from it; leave sessions out, or write requiresSession:"
+        " true on the queue",
+        code=endpoint("sessions=True"),
+    ),
+    "same-error-queue": Case(
+        "orders has its dead letters forwarded to orders-error, and its messages that are given up go to faults, so who looks at one of the two misses"
+        " what is in the other; to a queue that does not exist nothing can be moved; write faults into forwardDeadLetteredMessagesTo, or orders-error"
+        " as the error queue",
+        changed("RECOVERABLE_ERROR_QUEUE: errorQueue.name", "RECOVERABLE_ERROR_QUEUE: 'faults'"),
+    ),
+    "entity-names": Case(
+        "the code names the queue ordres, and the one that is made here is orders, so the two do not find each other; write orders",
+        code=CODE.replace('queue="orders"', 'queue="ordres"'),
+    ),
+    "ladder-life": Case(
+        "orders keeps messages for 0:04:00, and 4 times all delays of the ladder take 0:04:00, so messages expire while they wait behind one of their"
+        " session; write a longer defaultMessageTimeToLive, or shorter delays",
+        changed("requiresDuplicateDetection: true", "requiresSession: true\n    deadLetteringOnMessageExpiration: true\n    defaultMessageTimeToLive: 'PT4M'"),
+        code=endpoint('sessions="ordered"'),
+    ),
+    "batch-lock": Case(
+        "orders locks messages for 0:01:00, and orders may take 0:05:00 for a batch, whose locks are not renewed, so a batch that takes longer runs"
+        " again until it is given up; write a lockDuration of up to PT5M and a shorter functionTimeout, or let single messages trigger the function",
+        code=endpoint("batch=True"),
+    ),
 }  # fmt: skip
+
 
 BATCHES = OnServiceBus(
     ServiceBusQueue(
@@ -106,84 +176,45 @@ BATCHES = OnServiceBus(
         duplicate_detection=True, lives=None, dead_letters_expired=True,
     ),
     error_queue=None,
-    host=HostOptions(function_timeout=timedelta(minutes=5), max_auto_lock_renewal_duration=timedelta(minutes=5)),
     trigger=Trigger("orders", binary=True, completes=None, many=True),
 )  # fmt: skip
-TRIGGERS: dict[str, tuple[Trigger, str]] = {
-    "binary-data": (
-        Trigger("orders", binary=False, completes=None),
-        "orders gets text, so the values of a JSON body overwrite the trigger metadata, including the delivery count; write"
-        " data_type=func.DataType.BINARY on the trigger",
-    ),
-    "completion": (
-        Trigger("orders", binary=True, completes=False),
-        "messages of orders are not completed when it returns, so a processed message runs again when its lock expires; write"
-        " auto_complete_messages=True on the trigger",
-    ),
-    "one-reader": (
-        Trigger("orders", binary=True, completes=None, other_readers=("audit",)),
-        "orders reads the same queue as audit, so each message runs in one of them only, whichever receives it first; write a queue for each, fed by"
-        " a topic's subscriptions",
-    ),
-    "batch-lock": (
-        Trigger("orders", binary=True, completes=None, many=True),
-        "orders locks messages for 0:01:00, and orders may take 0:05:00 for a batch, whose locks are not renewed, so a batch that takes longer runs"
-        " again until it is given up; write a lockDuration of up to PT5M and a shorter functionTimeout, or let single messages trigger the function",
-    ),
-}
+
+NOT_YET = {"stated-lock", "handler-limit"}
+"""Rules on settings that this version's endpoint does not have."""
 
 
 def test_each_rule_has_a_case() -> None:
-    assert {each.name for each in SERVICE_BUS_RULES} == CASES.keys() | TRIGGERS.keys()
+    assert {each.name for each in SERVICE_BUS_RULES} == CASES.keys() | NOT_YET
 
 
 def test_nothing_is_found_where_all_is_right(check: Check, tmp_path: Path) -> None:
-    assert check(written(tmp_path, GOOD)) == (0, f"{IN_CODE}Nothing found.\n", "")
+    assert check(written(tmp_path, GOOD)) == (0, ALL_DONE, "")
 
 
-@pytest.mark.parametrize("file", ["main.bicep", "queue.bicep"])
-def test_nothing_is_found_in_the_example_shop(check: Check, file: str) -> None:
-    ran = check(str(ROOT / "infra" / "azure" / file))
+def test_nothing_is_found_in_the_example_shop(check: Check) -> None:
+    ran = check(str(ROOT / "infra" / "azure" / "main.bicep"))
 
-    assert (ran.status, ran.out.splitlines()[-1], ran.err) == (0, "Nothing found.", "")
+    assert ran == (0, f"left alone, because no code there uses this package: orders-placed.\n{ALL_DONE}", "")
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(check: Check, tmp_path: Path, rule: str) -> None:
+def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
     case = CASES[rule]
 
-    ran = check(written(tmp_path, case.bicep, case.host), "--json")
-    read = [json.loads(line) for line in ran.out.splitlines()]
-    found = [
-        (each["rule"], f"{each['wrong']}, so {each['causes']}; {each['write']}") for each in read if "wrong" in each
-    ]
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, case.bicep, case.host, case.code)
 
-    assert (ran.status, found) == (1, [(rule, case.text)])
+    ran = check("infra/main.bicep", "--json")
 
-
-@pytest.mark.parametrize("rule", TRIGGERS)
-def test_what_is_wrong_with_a_trigger_is_found_where_the_code_is_loaded(rule: str) -> None:
-    trigger, text = TRIGGERS[rule]
-
-    found = [
-        each for each in results(SERVICE_BUS_RULES, replace(BATCHES, trigger=trigger)) if isinstance(each, Finding)
-    ]
-
-    assert [(each.rule, str(each)) for each in found] == [(rule, text)]
+    assert (ran.status, found(ran)) == (1, [(rule, case.text)])
 
 
-@pytest.mark.parametrize(("timeout", "found"), [(None, 1), (1, 1), (0.9, 0)])
-def test_a_batch_must_end_before_its_locks(timeout: float | None, found: int) -> None:
+@pytest.mark.parametrize(("timeout", "problems"), [(None, 1), (1, 1), (0.9, 0)])
+def test_a_batch_must_end_before_its_locks(timeout: float | None, problems: int) -> None:
     host = HostOptions(function_timeout=None if timeout is None else timedelta(minutes=timeout))
 
-    read = [each for each in results(SERVICE_BUS_RULES, replace(BATCHES, host=host)) if isinstance(each, Finding)]
+    checks = {each.rule: each for each in check_all(SERVICE_BUS_RULES, replace(BATCHES, host=host))}
 
-    assert [each.rule for each in read if each.rule == "batch-lock"] == ["batch-lock"] * found
-
-
-def test_a_trigger_of_single_messages_that_completes_needs_no_longer_lock() -> None:
-    right = Trigger("orders", binary=True, completes=None)
-
-    assert [
-        each for each in results(SERVICE_BUS_RULES, replace(BATCHES, trigger=right)) if isinstance(each, Finding)
-    ] == []
+    assert len(checks["batch-lock"].problems) == problems

@@ -17,7 +17,7 @@ from proof.crowds.watching import Watch
 from proof.lineage import origin_from
 from proof.sqs.lineage import traced
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.aws._options import MAX_CONCURRENCY
+from recoverable.aws._batch import MAX_CONCURRENCY
 from recoverable.headers import PRIOR_ATTEMPTS
 from recoverable_local.testing import EndlessRun, Refused, Slow, SqsWorld
 

@@ -9,13 +9,15 @@ from typing import Any
 from proof.mistakes import Mutation
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Forward, Platform
+from recoverable._message import Message
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.batches import BatchOperation, Entry
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.names import Destination
 from recoverable._sqs.queues import Queue
+from recoverable.aws._batch import Batch
 from recoverable.aws._copies import Copy
-from recoverable.aws._settle import Settling, delete
+from recoverable.aws._settle import delete
 from recoverable.aws._settle import send as send_copies
 
 Attributes = dict[str, dict[str, Any]]
@@ -24,16 +26,16 @@ Changes = dict[str, str | None]
 send = Broker.send
 
 
-def delete_first(batch: list[Copy], settling: Settling) -> list[Delivery]:
+def delete_first(copies: list[Copy], batch: Batch) -> list[Delivery]:
     """Complete before send."""
-    delete([copy.delivery for copy in batch], settling)
-    return [batch[number].delivery for number in send_copies(batch, settling)]
+    delete([copy.delivery for copy in copies], batch)
+    return [copies[number].delivery for number in send_copies(copies, batch)]
 
 
-def trust_the_broker(batch: list[Copy], settling: Settling) -> list[Delivery]:
+def trust_the_broker(copies: list[Copy], batch: Batch) -> list[Delivery]:
     """Take each copy for sent."""
-    send_copies(batch, settling)
-    delete([copy.delivery for copy in batch], settling)
+    send_copies(copies, batch)
+    delete([copy.delivery for copy in copies], batch)
     return []
 
 
@@ -42,9 +44,9 @@ def report_nothing(left: list[Delivery]) -> dict[str, list[Any]]:
     return {"batchItemFailures": []}
 
 
-def all_at_once(deliveries: list[Delivery], *_: object, **__: object) -> list[tuple[list[Delivery], bool]]:
+def all_at_once(batch: Batch, _: object) -> list[tuple[list[Message], bool]]:
     """Run all together, and settle when everything has run."""
-    return [(deliveries, True)]
+    return [(batch.messages, True)]
 
 
 def with_one_too_many(delivery: Delivery) -> int:
@@ -127,8 +129,8 @@ MUTATIONS = (
     Mutation("nothing is reported", "aws._endpoint.response", report_nothing, "one message", "LOST"),
     Mutation("neighbours not settled", "aws._batch.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
     Mutation("the endangered are not handed back", "aws._order.is_tried_alone", never, "two killers", "CONVICTED"),
-    Mutation("deferral counts", "_ladder.delivery.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
-    Mutation("deferral forgets", "_ladder.delivery.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
+    Mutation("deferral counts", "_ladder.copy_headers.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
+    Mutation("deferral forgets", "_ladder.copy_headers.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),
     Mutation("counters in identity", "aws._copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
     Mutation("count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
     Mutation("count of retries in process not carried", "_ladder.copy_headers.immediate_retry", not_carried, "in process with little time", "RUNS"),

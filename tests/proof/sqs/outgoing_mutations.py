@@ -9,9 +9,8 @@ from recoverable._message import Message, received
 from recoverable._outgoing.identity import content_of
 from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
-from recoverable._sqs.broker import Broker
+from recoverable.aws._batch import Batch
 from recoverable.aws._send import Failures, Item, send_all
-from recoverable.aws._time_budget import TimeBudget
 from recoverable.hosting import current_environment
 
 add = Outbox.add
@@ -25,9 +24,9 @@ def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
     environment.client.send_message_batch(QueueUrl=letter.to.url_at(""), Entries=[{"Id": "0", **letter.entry}])
 
 
-def take_for_sent(items: list[Item], broker: Broker, time: TimeBudget, _: object) -> Failures:
+def take_for_sent(items: list[Item], batch: Batch) -> Failures:
     """Complete a message whatever became of what its handler sent."""
-    send_all(items, broker, time, None)
+    send_all(items, batch)
     return {}
 
 
@@ -57,10 +56,10 @@ def all_together(waiting: list[Item]) -> list[Item]:
     return waiting[:10]
 
 
-def sent_twice(items: list[Item], broker: Broker, time: TimeBudget, _: object) -> Failures:
+def sent_twice(items: list[Item], batch: Batch) -> Failures:
     """Repeat each send."""
-    send_all(items, broker, time, None)
-    return send_all(items, broker, time, None)
+    send_all(items, batch)
+    return send_all(items, batch)
 
 
 MUTATIONS = (

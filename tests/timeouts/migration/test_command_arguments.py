@@ -49,7 +49,7 @@ WRONG = [
     (["migrate", "{source}", "service-bus:NOWHERE"], "the environment has no NOWHERE, and it is no host name"),
     (
         ["migrate", "{source}", "service-bus:key=secret"],
-        "key=secret holds no connection string of Service Bus; one begins with Endpoint=sb://",
+        "this is no connection string of Service Bus, which begins with Endpoint=sb://",
     ),
     (["preview", "{source}", "--cutoff", "tomorrow"], "'tomorrow' is no time; write '2030-01-31 23:59:59', in UTC"),
     (["move", "{source}"], "invalid choice: 'move'"),

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from recoverable._sqs.answers import call_failure, is_answer
+from recoverable._sqs.batches import MAX_SIZE
 from recoverable._sqs.clients import config
 from recoverable._sqs.queues import queue_from_arn
 from recoverable_operate.errors import OperateError
@@ -15,7 +16,6 @@ from recoverable_operate.errors._aws.answers import describe
 from recoverable_operate.errors._aws.session_client import CALL_TIMEOUT, Access, Clients, find_queue, session_for
 from recoverable_operate.errors._queue import one_line
 from recoverable_operate.rules import (
-    PREFIX,
     Alarm,
     EventSource,
     Function,
@@ -27,6 +27,7 @@ from recoverable_operate.rules import (
     Unknown,
     ladder_of,
 )
+from recoverable_operate.rules._endpoint import error_name
 from recoverable_operate.rules._on_sqs import (
     AWS_KEY,
     DEFAULT_RETENTION,
@@ -36,12 +37,14 @@ from recoverable_operate.rules._on_sqs import (
     managed_statements,
     read_statement,
 )
-from recoverable_operate.rules._sqs_rules import AGE, SENT, VISIBLE
+from recoverable_operate.rules._sqs_queue_rules import AGE, SENT, VISIBLE
 
 T = TypeVar("T")
 
 ATTEMPTS = 3
 """How often a call is tried, as the SDK's standard mode has it: reading harms nothing."""
+
+NOT_READ = Unknown("the code of a deployed function is not read")
 
 MOST_TEXT = 300
 """Characters of an answer's own text."""
@@ -188,6 +191,8 @@ def queue_of(attributes: Mapping[Any, str], aws: Aws) -> Queue:
         retention=time(attributes.get("MessageRetentionPeriod"), DEFAULT_RETENTION),
         redrive=redrive_of(attributes.get("RedrivePolicy")),
         key=key_of(attributes.get("KmsMasterKeyId"), arn, aws),
+        largest=int(attributes.get("MaximumMessageSize", MAX_SIZE)),
+        sources=sources_in(attributes.get("RedriveAllowPolicy")),
     )
 
 
@@ -200,6 +205,13 @@ def redrive_of(policy: str | None) -> Redrive | None:
     """Return a redrive policy."""
     read = json.loads(policy) if policy else None
     return Redrive(read["deadLetterTargetArn"], int(read["maxReceiveCount"])) if read else None
+
+
+def sources_in(policy: str | None) -> tuple[str, ...] | None:
+    """Return the ARNs of the queues that a redrive allow policy lists; None for all queues."""
+    said = json.loads(policy) if policy else {}
+    permission = said.get("redrivePermission", "allowAll")
+    return None if permission == "allowAll" else tuple(said.get("sourceQueueArns", ()))
 
 
 def key_of(key: str | None, arn: str, aws: Aws) -> str | Unknown | None:
@@ -278,11 +290,11 @@ def describe_mapping(aws: Aws, function: Function, mapping: Mapping[str, Any]) -
     """Return the description of one mapping."""
     queue = asked("sqs", mapping["EventSourceArn"], lambda: queue_at(aws, mapping["EventSourceArn"]))
     variables = function.variables if not isinstance(function.variables, Unknown) else {}
-    name = variables.get(f"{PREFIX}ERROR_QUEUE")
+    name = error_name(NOT_READ, variables)
     errors = error_queue_of(aws, queue, name if isinstance(name, str) else None) if isinstance(queue, Queue) else queue
     return OnSqs(
         queue, errors, function=function, source=source_of(mapping, function), alarms=alarms_on(aws, errors),
-        ladder=ladder_of(variables),
+        ladder=ladder_of(variables), code=NOT_READ, error_name=name,
     )  # fmt: skip
 
 
@@ -300,6 +312,8 @@ def function_of(aws: Aws, client: Any, read: Mapping[str, Any]) -> Function:
         else reserved.get("ReservedConcurrentExecutions"),
         variables=read.get("Environment", {}).get("Variables", {}),
         permissions=permissions_of(aws, read["Role"]),
+        missing_handler=NOT_READ,
+        in_vpc=bool((read.get("VpcConfig") or {}).get("VpcId")),
     )
 
 

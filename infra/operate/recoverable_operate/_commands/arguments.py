@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+from recoverable._service_bus.app_settings import is_connection_string
 from recoverable_operate.errors import Filter, parse_where
 from recoverable_operate.errors._filter import parse_time
 
@@ -23,9 +24,16 @@ def add_looking(parser: argparse.ArgumentParser) -> None:
 def add_queue(parser: argparse.ArgumentParser) -> None:
     """Add the error queue, and how it is reached."""
     parser.add_argument(
-        "--queue", required=True, metavar="QUEUE", help="SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/ENTITY"
+        "--queue",
+        required=True,
+        type=name_or_address,
+        metavar="QUEUE",
+        help="SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/ENTITY",
     )
     reached = add_access(parser, "how the queue is reached", "SQS")
+    reached.add_argument(
+        "--journal", metavar="FILE", help="where the journal is (default: ~/.local/state/recoverable/errors.sqlite)"
+    )
     reached.add_argument(
         "--poll", type=seconds, default=2, metavar="SECONDS", help="of a long poll of SQS; three empty ones end a look"
     )
@@ -45,7 +53,7 @@ def add_access(parser: argparse.ArgumentParser, title: str, service: str) -> arg
     reached.add_argument("--role", metavar="ARN", help="AWS role to assume")
     reached.add_argument("--endpoint-url", metavar="URL", help=f"another endpoint of {service}, such as a local one")
     reached.add_argument(
-        "--connection", metavar="NAME", default="SERVICE_BUS_CONNECTION",
+        "--connection", metavar="NAME", type=name_or_address, default="SERVICE_BUS_CONNECTION",
         help="the environment variable with a connection string of Service Bus; without one, DefaultAzureCredential",
     )  # fmt: skip
     return reached
@@ -77,9 +85,12 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
 def add_sending(parser: argparse.ArgumentParser) -> None:
     """Add how messages are sent back."""
     sending = parser.add_argument_group("how they are sent")
-    sending.add_argument("--to", metavar="QUEUE", help="send all of them there, whatever they say")
+    sending.add_argument(
+        "--to", type=name_or_address, metavar="QUEUE", help="send all of them there, whatever they say"
+    )
     sending.add_argument(
         "--allow",
+        type=name_or_address,
         action="append",
         default=[],
         metavar="QUEUE",
@@ -100,9 +111,6 @@ def add_sending(parser: argparse.ArgumentParser) -> None:
         default=timedelta(minutes=5),
         metavar="TIME",
         help="how long to wait for that (default: 5m)",
-    )
-    sending.add_argument(
-        "--journal", metavar="FILE", help="where the journal is (default: ~/.local/state/recoverable/errors.sqlite)"
     )
     sending.add_argument("--yes", action="store_true", help="do it without asking")
 
@@ -138,6 +146,19 @@ def checked(parse: Callable[[str], T]) -> Callable[[str], T]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return parse_argument
+
+
+def name_or_address(text: str) -> str:
+    """Return the name or address of a queue, or the name of an environment variable.
+
+    Raises:
+        argparse.ArgumentTypeError: it is a connection string, which would go to AWS as a queue's name.
+    """
+    if is_connection_string(text):
+        raise argparse.ArgumentTypeError(
+            "this is a connection string, which is not shown here; put it into an environment variable, and name that by --connection"
+        )
+    return text
 
 
 def moment(text: str) -> datetime:

@@ -16,7 +16,7 @@ from recoverable._ladder import faults
 from recoverable._ladder.faults import EXCEPTION_MESSAGE
 from recoverable.headers import FIRST_FAILED_AT, LOG_STREAM, REQUEST_ID, read_date
 from recoverable_operate._commands.session import Session
-from recoverable_operate._commands.terminal import messages, printable
+from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, messages, printable
 from recoverable_operate.errors import FailedMessage, Outcome, Plan, Settings, Tally, group_of
 from recoverable_operate.errors._message import ACTIVE, some
 from recoverable_operate.errors._redrive import name_of
@@ -180,6 +180,14 @@ def group_data(tally: Tally) -> dict[str, Any]:
     }
 
 
+def finish_look(session: Session, plan: Plan) -> int:
+    """Print how the look ended, and return the exit status of a verb that only looks."""
+    say_ending(session, plan)
+    if plan.ending:
+        return PARTLY
+    return DONE if plan.matched else NOTHING
+
+
 def say_ending(session: Session, plan: Plan) -> None:
     """Print how many messages were looked at, and what the look has not seen."""
     session.terminal.note(f"Looked at {messages(plan.seen)}; {plan.matched} match.")
@@ -260,18 +268,18 @@ def outcome_lines(outcome: Outcome) -> list[str]:
     if outcome.finished:
         lines.append(f"Deleted {outcome.finished} that an earlier run had sent.")
     if outcome.doubled:
-        lines.append(f"Sent {len(outcome.doubled)} again that an earlier run may have sent: {some(outcome.doubled)}.")
+        lines.append(f"Sent {len(outcome.doubled)} again that an earlier run may have sent.")
     lines += [f"Refused, still here: {count} ({why})." for why, count in outcome.refused.items()]
     if outcome.doubtful:
         lines.append(
-            f"No answer for {len(outcome.doubtful)}, still here, and perhaps sent: {some(outcome.doubtful)}. "
-            "The next run sends them again."
+            f"No answer for {len(outcome.doubtful)}, still here, and perhaps sent. The next run sends them again."
         )
     lines += [
         f"Sent, but still here: {count} ({why}). The next run deletes them." for why, count in outcome.undeleted.items()
     ]
     if outcome.came_back:
         lines.append(f"Came back: {some(outcome.came_back)}.")
+    lines += [f"Not sent: {each}." for each in outcome.missing]
     return [*lines, f"Stopped: {outcome.stopped}."] if outcome.stopped else lines
 
 

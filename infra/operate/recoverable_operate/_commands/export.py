@@ -13,9 +13,8 @@ import sys
 from typing import IO
 
 from recoverable_operate._commands.arguments import add_filter, add_queue, filter_of
-from recoverable_operate._commands.display import say_ending
+from recoverable_operate._commands.display import finish_look
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, NOTHING
 from recoverable_operate.errors import OperateError, Plan, matching
 from recoverable_operate.errors._exchange import line_of
 
@@ -28,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export the messages. Return 0; 3 when none matches."""
+    """Export the messages. Return 0; 1 when not all could be looked at; 3 when none matches."""
     return run_with_queue(arguments, lambda session: export(session, arguments))
 
 
@@ -41,8 +40,7 @@ def export(session: Session, arguments: argparse.Namespace) -> int:
     file.flush()
     if arguments.file:
         file.close()
-    say_ending(session, plan)
-    return DONE if plan.matched else NOTHING
+    return finish_look(session, plan)
 
 
 def new_file(path: str) -> IO[str]:

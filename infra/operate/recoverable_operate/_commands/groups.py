@@ -10,9 +10,8 @@ from __future__ import annotations
 import argparse
 
 from recoverable_operate._commands.arguments import add_looking, filter_of
-from recoverable_operate._commands.display import group_data, group_table, say_ending
+from recoverable_operate._commands.display import finish_look, group_data, group_table
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, NOTHING
 from recoverable_operate.errors import Plan, matching
 
 
@@ -22,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Count the groups. Return 0; 3 when no message matches."""
+    """Count the groups. Return 0; 1 when not all could be looked at; 3 when no message matches."""
     return run_with_queue(arguments, lambda session: show_groups(session, arguments))
 
 
@@ -36,5 +35,4 @@ def show_groups(session: Session, arguments: argparse.Namespace) -> int:
             session.terminal.data(group_data(each))
     elif plan.groups:
         session.terminal.show(group_table(plan.groups.values()))
-    say_ending(session, plan)
-    return DONE if plan.matched else NOTHING
+    return finish_look(session, plan)

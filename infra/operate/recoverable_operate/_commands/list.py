@@ -11,9 +11,8 @@ from __future__ import annotations
 import argparse
 
 from recoverable_operate._commands.arguments import add_looking, filter_of
-from recoverable_operate._commands.display import message_data, message_table, say_ending
+from recoverable_operate._commands.display import finish_look, message_data, message_table
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, NOTHING
 from recoverable_operate.errors import FailedMessage, Plan, matching
 
 PAGE = 100
@@ -26,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the messages. Return 0; 3 when none matches."""
+    """List the messages. Return 0; 1 when not all could be looked at; 3 when none matches."""
     return run_with_queue(arguments, lambda session: list_messages(session, arguments))
 
 
@@ -43,5 +42,4 @@ def list_messages(session: Session, arguments: argparse.Namespace) -> int:
             page.clear()
     if page:
         session.terminal.show(message_table(page))
-    say_ending(session, plan)
-    return DONE if plan.matched else NOTHING
+    return finish_look(session, plan)

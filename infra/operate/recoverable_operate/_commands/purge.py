@@ -87,6 +87,6 @@ def delete_chosen(session: Session, file: IO[str]) -> tuple[int, dict[str, int]]
 
 def write_safely(file: IO[str], session: Session, messages: list[FailedMessage]) -> None:
     """Write the messages, and wait until the disk has them: next they are deleted."""
-    file.writelines(line_of(each, session.queue) for each in messages)
+    file.writelines(line_of(each, session.queue, deleted=True) for each in messages)
     file.flush()
     os.fsync(file.fileno())

@@ -18,25 +18,26 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
 from recoverable_operate._commands.display import command_with, plan_data, show_outcome, show_plan
-from recoverable_operate._commands.session import Session, open_journal, run_with_queue
+from recoverable_operate._commands.session import Session, run_with_queue, show_doubts
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, messages
 from recoverable_operate.errors import (
     ErrorQueue,
     FailedMessage,
     OperateError,
+    Outcome,
     Plan,
     Redrive,
     Rules,
     Settings,
     plan_redrive,
 )
-from recoverable_operate.errors._message import id_of_edit
+from recoverable_operate.errors._message import body_hash
 from recoverable_operate.errors._sweep import choosing
 
 
@@ -65,26 +66,31 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if (status := status_of(plan)) is not None:
         return status
     if getattr(arguments, "edit", False):
-        body = edited_body(plan)
-        settings = replace(settings, new_body=body, new_id=id_of_edit(plan.last, body) if plan.last else None)
+        edited = edited_message(plan, session.queue)
+        settings = replace(settings, edits={edited.broker_id: edited})
     if not agreed(session, arguments, f"Send {messages(plan.chosen)}?"):
         return DONE
-    with redriving(session, arguments, plan, settings) as redrive:
-        outcome = redrive.run_groups(plan, more)
-    show_outcome(session, outcome, as_json=arguments.json)
-    return DONE if outcome.complete and plan.whole else PARTLY
+    with redriving(session, plan, settings) as redrive:
+        redrive.run_groups(plan, more)
+    return finish(session, arguments, plan, redrive.outcome)
 
 
 def retry_along(session: Session, arguments: argparse.Namespace) -> int:
     """Send messages back while looking, because nobody is asked; print the plan when it is known to its end."""
     plan, settings = Plan(), settings_of(arguments)
     looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session.queue, arguments), plan)
-    with redriving(session, arguments, plan, settings) as redrive:
-        outcome = redrive.run_along(plan, looking)
+    with redriving(session, plan, settings) as redrive:
+        redrive.run_along(plan, looking)
     print_plan(session, arguments, plan, settings)
     if (status := status_of(plan)) is not None:
         return status
+    return finish(session, arguments, plan, redrive.outcome)
+
+
+def finish(session: Session, arguments: argparse.Namespace, plan: Plan, outcome: Outcome) -> int:
+    """Print what became of the messages, and return the exit status."""
     show_outcome(session, outcome, as_json=arguments.json)
+    show_doubts(session.terminal, session.journal, before=session.clock.now())
     return DONE if outcome.complete and plan.whole else PARTLY
 
 
@@ -110,11 +116,11 @@ def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan],
 
 
 @contextmanager
-def redriving(session: Session, arguments: argparse.Namespace, plan: Plan, settings: Settings) -> Iterator[Redrive]:
-    """Yield what sends, with the journal open and the progress shown."""
-    with closing(open_journal(arguments, session.clock)) as journal, session.terminal.progress(plan.chosen) as progress:
+def redriving(session: Session, plan: Plan, settings: Settings) -> Iterator[Redrive]:
+    """Yield what sends, with the progress shown."""
+    with session.terminal.progress(plan.chosen) as progress:
         yield Redrive(
-            session.queue, journal, settings, clock=session.clock, stop=session.stop,
+            session.queue, session.journal, settings, clock=session.clock, stop=session.stop,
             progress=lambda outcome: progress(outcome.settled, plan.chosen),
         )  # fmt: skip
 
@@ -143,11 +149,11 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def edited_body(plan: Plan) -> bytes:
-    """Return the body of the one message of the plan, as the operator leaves it.
+def edited_message(plan: Plan, queue: ErrorQueue) -> FailedMessage:
+    """Return the one message of the plan with the body that the operator leaves.
 
     Raises:
-        OperateError: there are several messages, no body, no editor, or the body is unchanged.
+        OperateError: there are several messages, no body, no editor, or the body is unchanged, or one that the broker does not take.
     """
     message = plan.last
     if plan.chosen != 1 or message is None:
@@ -157,7 +163,10 @@ def edited_body(plan: Plan) -> bytes:
     body = in_editor(message, editor())
     if body == message.body:
         raise OperateError("the body is unchanged; nothing is sent")
-    return body
+    try:
+        return replace(queue.from_line(queue.to_line(message), body), body_in_queue=body_hash(message))
+    except ValueError as error:
+        raise OperateError(f"the edited message cannot be sent: {error}; nothing is sent") from None
 
 
 def editor() -> list[str]:

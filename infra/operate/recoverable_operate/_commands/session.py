@@ -6,8 +6,9 @@ import argparse
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
 from recoverable_operate._commands.terminal import INTERRUPTED, PARTLY, REFUSED, Terminal, messages, stopping
 from recoverable_operate.errors import (
@@ -23,7 +24,7 @@ from recoverable_operate.errors import (
 from recoverable_operate.errors._aws.session_client import Access, Clients, find_queue
 from recoverable_operate.errors._azure.entity import entity_of
 from recoverable_operate.errors._azure.namespace_client import clients_for
-from recoverable_operate.errors._journal import default_path
+from recoverable_operate.errors._journal import NO_ANSWER, default_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,14 @@ class Session:
 
     Args:
         queue: the error queue.
+        journal: what earlier runs on this machine did.
         terminal: where it writes.
         clock: tells the time.
         stop: says when the operator wants to stop.
     """
 
     queue: ErrorQueue
+    journal: Journal
     terminal: Terminal
     clock: Clock
     stop: Stop
@@ -46,17 +49,16 @@ class Session:
 Work = Callable[[Session], int]
 
 
-def run_with_queue(arguments: argparse.Namespace, work: Work, *, quietly: bool = False) -> int:
+def run_with_queue(arguments: argparse.Namespace, work: Work) -> int:
     """Open the queue, do the work, give back what is held, and return the exit status.
 
     Args:
         arguments: of the command line.
         work: what to do.
-        quietly: True for a verb that does not look at the queue, so that nothing is to be said about that.
     """
     terminal = Terminal()
     try:
-        with stopping() as stop, opened(arguments, terminal, stop, quietly=quietly) as session:
+        with stopping() as stop, opened(arguments, terminal, stop) as session:
             status = work(session)
             terminal.flush()
     except OperateError as error:
@@ -70,16 +72,18 @@ def run_with_queue(arguments: argparse.Namespace, work: Work, *, quietly: bool =
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop, *, quietly: bool) -> Iterator[Session]:
-    """Yield the session; what the queue holds is given back at its end."""
+def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Iterator[Session]:
+    """Yield the session; what the queue holds is given back at its end. What an earlier run left in doubt is shown first."""
     clock = SystemClock()
-    queue = open_queue(arguments, clock, stop)
-    for note in [] if quietly else queue.notes():
-        terminal.note(note)
-    try:
-        yield Session(queue, terminal, clock, stop)
-    finally:
-        give_back(queue, terminal)
+    with closing(open_journal(arguments, terminal, clock)) as journal:
+        show_doubts(terminal, journal, before=clock.now() - NO_ANSWER)
+        queue = open_queue(arguments, journal, clock, stop)
+        for note in queue.notes():
+            terminal.note(note)
+        try:
+            yield Session(queue, journal, terminal, clock, stop)
+        finally:
+            give_back(queue, terminal)
 
 
 def give_back(queue: ErrorQueue, terminal: Terminal) -> None:
@@ -91,7 +95,31 @@ def give_back(queue: ErrorQueue, terminal: Terminal) -> None:
         terminal.note(f"{messages(given.hidden)} will come back at {given.until:%H:%M:%S} UTC: {given.why}.")
 
 
-def open_queue(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
+def show_doubts(terminal: Terminal, journal: Journal, *, before: datetime) -> None:
+    """Name each message of which a run that was killed, or got no answer, leaves in doubt whether it was sent; once it is written, not again.
+
+    Args:
+        terminal: where they are named.
+        journal: knows them.
+        before: see `Journal.doubts`.
+    """
+    doubts = journal.doubts(before)
+    if not (doubts.unanswered or doubts.sent_again):
+        return
+    for entries, text in ((doubts.unanswered, NO_ANSWER_TEXT), (doubts.sent_again, SENT_AGAIN_TEXT)):
+        if entries:
+            terminal.note(text.format(messages(len(entries))))
+        for each in entries:
+            terminal.note(f"  {each.message_id}, from {each.queue} to {each.target}, {each.changed_at[:19]} UTC")
+    terminal.flush()
+    journal.note_shown(doubts)
+
+
+NO_ANSWER_TEXT = "{}: a run was killed, or got no answer, while it sent them. What is still in its error queue is sent again by the next `retry`."
+SENT_AGAIN_TEXT = "{} may have arrived twice: a run was killed while it sent them, and they were sent again."
+
+
+def open_queue(arguments: argparse.Namespace, journal: Journal, clock: Clock, stop: Stop) -> ErrorQueue:
     """Return the error queue that `--queue` names.
 
     Raises:
@@ -99,10 +127,10 @@ def open_queue(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> Error
     """
     if arguments.queue.startswith("sb://"):
         return open_service_bus(arguments, clock, stop)
-    return open_sqs(arguments, clock, stop)
+    return open_sqs(arguments, journal, clock, stop)
 
 
-def open_sqs(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
+def open_sqs(arguments: argparse.Namespace, journal: Journal, clock: Clock, stop: Stop) -> ErrorQueue:
     """Return an SQS queue."""
     access = Access(
         profile=arguments.profile, region=arguments.region, role=arguments.role, endpoint_url=arguments.endpoint_url
@@ -110,7 +138,9 @@ def open_sqs(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQu
     clients = Clients(access)
     client, url = find_queue(clients, arguments.queue, arguments.region)
     rate = getattr(arguments, "rate", 0)
-    return SqsErrorQueue(client, url, sender_for=clients.sender, clock=clock, stop=stop, rate=rate, poll=arguments.poll)
+    return SqsErrorQueue(
+        client, url, sender_for=clients.sender, clock=clock, stop=stop, journal=journal, rate=rate, poll=arguments.poll
+    )
 
 
 def open_service_bus(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
@@ -121,8 +151,18 @@ def open_service_bus(arguments: argparse.Namespace, clock: Clock, stop: Stop) ->
     return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=arguments.poll)
 
 
-def open_journal(arguments: argparse.Namespace, clock: Clock) -> Journal:
-    """Return the journal, without entries that are too old to matter."""
-    journal = Journal(arguments.journal or default_path(os.environ))
+def open_journal(arguments: argparse.Namespace, terminal: Terminal, clock: Clock) -> Journal:
+    """Return the journal, without entries that are too old to matter.
+
+    Raises:
+        OperateError: it cannot be opened, and the verb sends messages; one that only looks goes on without it.
+    """
+    try:
+        journal = Journal(arguments.journal or default_path(os.environ))
+    except OperateError as error:
+        if hasattr(arguments, "rate"):
+            raise
+        terminal.note(f"{error}. This run only looks, and goes on without one.")
+        return Journal(":memory:")
     journal.forget_old(clock.now())
     return journal

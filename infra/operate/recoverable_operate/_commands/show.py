@@ -11,9 +11,9 @@ import argparse
 import base64
 
 from recoverable_operate._commands.arguments import add_looking, filter_of
-from recoverable_operate._commands.display import details, message_data, say_ending
+from recoverable_operate._commands.display import details, finish_look, message_data
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, NOTHING, printable
+from recoverable_operate._commands.terminal import printable
 from recoverable_operate.errors import FailedMessage, Plan, matching
 
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the messages. Return 0; 3 when none matches."""
+    """Show the messages. Return 0; 1 when not all could be looked at; 3 when none matches."""
     return run_with_queue(arguments, lambda session: show(session, arguments))
 
 
@@ -36,8 +36,7 @@ def show(session: Session, arguments: argparse.Namespace) -> int:
             session.terminal.data(whole_data(message))
         else:
             session.terminal.show(printable("\n".join(details(message)), lines=True))
-    say_ending(session, plan)
-    return DONE if plan.matched else NOTHING
+    return finish_look(session, plan)
 
 
 def whole_data(message: FailedMessage) -> dict[str, object]:

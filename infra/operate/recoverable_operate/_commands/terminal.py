@@ -50,6 +50,7 @@ class Terminal:
     def flush(self) -> None:
         """Write what is buffered, so that a reader who has left is noticed now."""
         sys.stdout.flush()
+        sys.stderr.flush()
 
     def abandon(self) -> None:
         """Write no more: what is buffered would raise again when the process ends (Python, "Note on SIGPIPE")."""

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from recoverable._service_bus.app_settings import is_connection_string, shown
 from recoverable._sqs.sender import Sender
 from recoverable.hosting import now
 from recoverable.timeouts import Store, StoreUnavailable
@@ -216,7 +217,7 @@ def parse_store(address: str) -> Store:
         return DynamoDbStore(name, bucket=os.environ.get("TIMEOUTS_BUCKET") or None, timeout=20.0)
     if name and kind == "sqlite":
         return open_sqlite(name)
-    raise ArgumentTypeError(f"{address!r} is no store; write dynamodb:TABLE or sqlite:FILE")
+    raise ArgumentTypeError(f"{shown(address)} is no store; write dynamodb:TABLE or sqlite:FILE")
 
 
 def open_sqlite(path: str) -> Store:
@@ -250,7 +251,7 @@ def open_service_bus(name: str) -> Target:
         raise ArgumentTypeError(f"Service Bus needs {error.name}: pip install 'recoverable-operate[azure]'") from None
     except ValueError:  # its words may quote the key
         raise ArgumentTypeError(
-            f"{name} holds no connection string of Service Bus; one begins with Endpoint=sb://"
+            f"{'this' if is_connection_string(name) else name} is no connection string of Service Bus, which begins with Endpoint=sb://"
         ) from None
 
 

@@ -1,128 +1,174 @@
-"""Write messages as JSON lines, and read such lines as a queue from which messages are sent back."""
+"""Write messages as JSON lines, and read such lines as edits of messages that still lie in their error queue."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
-from typing import IO, Any
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from recoverable_operate.errors._holding import Held, Holding
-from recoverable_operate.errors._message import FailedMessage, digest, id_of_edit
-from recoverable_operate.errors._queue import BATCH, Copy, ErrorQueue, GivenBack, OperateError, SendResult
+from recoverable_operate.errors._filter import Filter
+from recoverable_operate.errors._message import FailedMessage, body_hash
+from recoverable_operate.errors._queue import ErrorQueue, OperateError
 
-FORMAT = 1
-"""The version of a line."""
+FORMAT, FIRST_FORMAT = 2, 1
+"""The versions of a line: what is written, and what is still read. In the first one the body is a part of the broker's record."""
+
+OURS = ("NServiceBus.", "Recoverable.", "ServiceControl.", "$.diagnostics.")
+"""With one of these begins each header that an edit must leave as it is."""
 
 
-def line_of(message: FailedMessage, queue: ErrorQueue) -> str:
-    """Return a message as a line of JSON, from which it can be sent back as it was."""
+def line_of(message: FailedMessage, queue: ErrorQueue, *, deleted: bool = False) -> str:
+    """Return a message as a line of JSON, from which it can be sent back as it was.
+
+    Args:
+        message: the message.
+        queue: the error queue that it lies in.
+        deleted: True if it is deleted next, so that the line is all that is left of it.
+    """
     content = {
         "recoverable": FORMAT,
         "queue": queue.address,
-        "body": digest(message.body),
+        "id": message.id,
+        **({"deleted": True} if deleted else {}),
+        **body_fields(message.body),
+        "body_sha256": body_hash(message),
         "message": queue.to_line(message),
     }
     return json.dumps(content) + "\n"
 
 
-def message_of(text: str, queue: ErrorQueue) -> FailedMessage:
-    """Return the message of a line; with a new id where its body was edited.
-
-    Raises:
-        KeyError, TypeError, ValueError: it is none.
-    """
-    line = json.loads(text)
-    if not isinstance(line, dict) or line.get("recoverable") != FORMAT:
-        raise ValueError('it does not have "recoverable": 1')
-    message = queue.from_line(line["message"])
-    if message.body is None or line.get("body") == digest(message.body):
-        return message
-    return replace(message, new_id=id_of_edit(message, message.body))
+def body_fields(body: bytes | None) -> dict[str, str | None]:
+    """Return a body as text where encoding that again gives the same bytes, else in base64; None where it is not with the message."""
+    if body is None:
+        return {"body": None}
+    try:
+        return {"body": body.decode()}
+    except UnicodeDecodeError:
+        return {"body_base64": b64encode(body).decode()}
 
 
-class ExportedQueue:
-    """A file of exported messages, sent back as if they were still in the error queue that it came from.
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An exported message, as somebody may have edited it.
 
     Args:
-        queue: the error queue.
-        lines: the file.
-        name: its name, which errors quote.
+        number: its number in the file, from 1.
+        message: the message; `body_in_queue` is the hash of the body that was exported.
+        deleted: True if the line is all that is left of the message.
     """
 
-    ordered = False  # the lines are in the order in which they are to be sent
-    sends_along = False  # all lines are checked before the first is sent
-    trusted_source = False  # a file says what somebody wrote into it
+    number: int
+    message: FailedMessage
+    deleted: bool
 
-    def __init__(self, queue: ErrorQueue, lines: IO[str], name: str) -> None:
-        self._queue, self._lines, self._name = queue, lines, name
-        self._held = Holding()
-        self.address = queue.address  # a message is known to the journal as if it came from there
 
-    def canonical(self, queue: str) -> str:
-        """Return the full address of a queue."""
-        return self._queue.canonical(queue)
+def line_from(number: int, text: str, queue: ErrorQueue) -> Line:
+    """Return the exported message of a line.
 
-    def sources(self) -> list[str]:
-        """Return the queues that have the error queue for their dead letters."""
-        return self._queue.sources()
+    Raises:
+        KeyError, TypeError, ValueError: it is none, or one of another queue.
+    """
+    line = json.loads(text)
+    if not isinstance(line, dict) or line.get("recoverable") not in (FORMAT, FIRST_FORMAT):
+        raise ValueError(f'it does not have "recoverable": {FORMAT}')
+    if line["queue"] != queue.address:
+        raise ValueError(f"it was exported from {line['queue']}, and --queue is {queue.address}")
+    if line["recoverable"] == FIRST_FORMAT:
+        message, exported = queue.from_line(line["message"], None), line["body"]
+    else:
+        message, exported = queue.from_line(line["message"], body_in(line)), line["body_sha256"]
+        if line["id"] != message.id:
+            raise ValueError(f"its id was changed from {message.id!r} to {line['id']!r}; write the former")
+    if not isinstance(exported, str):
+        raise TypeError("the hash of its body must be a text")
+    in_queue = exported if message.body is not None else body_hash(message)
+    return Line(number, replace(message, body_in_queue=in_queue), deleted=line.get("deleted") is True)
 
-    def notes(self) -> list[str]:
-        """Return nothing: a file is read without harm."""
-        return []
 
-    def look(self) -> Generator[FailedMessage, None, None]:
-        """Yield the message of each line; of lines that are the same message, the first."""
-        for number, text in enumerate(self._lines, 1):
-            try:
-                message = message_of(text, self._queue)
-            except (KeyError, TypeError, ValueError, RecursionError) as error:
-                raise OperateError(f"{self._name}, line {number} is no exported message: {error}") from None
-            if self._held.add(Held(message.broker_id, "", text, None), until=0, now=0):
-                yield message
+def body_in(line: Mapping[str, Any]) -> bytes | None:
+    """Return the body of a line.
 
-    def ending(self) -> str | None:
-        """Return None: a file is read to its end."""
-        return None
+    Raises:
+        KeyError, TypeError, ValueError: there is none, or two.
+    """
+    if "body_base64" in line:
+        if "body" in line:
+            raise ValueError('it has both "body" and "body_base64"; leave one out')
+        return b64decode(line["body_base64"], validate=True)
+    body = line["body"]
+    if not isinstance(body, str | None):
+        raise TypeError('"body" must be a text; write JSON in it as a text, with its quotes escaped')
+    return None if body is None else body.encode()
 
-    def choose(self, message: FailedMessage, to: str) -> None:
-        """Note where a message is to be sent."""
-        self._held.choose(message.broker_id, to)
 
-    def take(self) -> Iterator[tuple[str, list[FailedMessage]]]:
-        """Yield the chosen messages in tens."""
-        while held := self._held.chosen(BATCH):
-            yield str(held[0].target), [message_of(each.raw, self._queue) for each in held]
-            self._held.forget([each.id for each in held])
+def read_lines(texts: Iterable[str], queue: ErrorQueue, name: str) -> dict[str, Line]:
+    """Return the lines of a file by the broker's id of their message.
 
-    def missed(self) -> str | None:
-        """Return None: all is taken."""
-        return None
+    Args:
+        texts: the file.
+        queue: the error queue that the messages were exported from.
+        name: the file's name, for errors.
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
-        """Send copies as the error queue sends them."""
-        return self._queue.send(to, copies, delay)
+    Raises:
+        OperateError: a line is no exported message of this queue, or the same message as an earlier one.
+    """
+    lines: dict[str, Line] = {}
+    for number, text in enumerate(texts, 1):
+        try:
+            line = line_from(number, text, queue)
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            why = f"it has no {error}" if isinstance(error, KeyError) else error
+            raise OperateError(f"{name}, line {number} is no exported message: {why}") from None
+        if (first := lines.setdefault(line.message.broker_id, line)) is not line:
+            raise OperateError(f"{name}, line {number} is the same message as line {first.number}; leave one out")
+    return lines
 
-    def delete(self, messages: Sequence[FailedMessage]) -> dict[str, str]:  # noqa: ARG002  # the port's
-        """Return that all is deleted: the file stays as it is."""
-        return {}
 
-    def to_line(self, message: FailedMessage) -> dict[str, Any]:
-        """Return the record of a message."""
-        return self._queue.to_line(message)
+class InFile:
+    """Chooses the messages of an error queue of which a file has a line.
 
-    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
-        """Return the message of a record."""
-        return self._queue.from_line(line)
+    Args:
+        lines: the file.
+        wanted: what else a message must be.
+        name: the file's name, for errors.
+    """
 
-    def keep(self) -> None:
-        """Do nothing: lines do not come back."""
+    def __init__(self, lines: Mapping[str, Line], wanted: Filter, name: str) -> None:
+        self._lines, self._wanted, self._name = lines, wanted, name
 
-    def arrivals(self) -> Iterator[FailedMessage]:
-        """Yield what has come to the error queue since."""
-        return self._queue.arrivals()
+    def matches(self, message: FailedMessage) -> bool:
+        """True if the file has a line of the message.
 
-    def give_back(self) -> GivenBack:
-        """Give back what was received from the error queue to find canaries."""
-        return self._queue.give_back()
+        Raises:
+            OperateError: the line is not of this message, or headers were changed.
+        """
+        if (line := self._lines.get(message.broker_id)) is None:
+            return False
+        if (problem := problem_of_edit(line.message, message)) is not None:
+            raise OperateError(f"{self._name}, line {line.number}: {problem}; nothing is sent")
+        return self._wanted.matches(message)
+
+    def missing(self, found: Collection[str]) -> list[Line]:
+        """Return the lines whose message a look has not found, as far as the filter chooses them."""
+        return [line for name, line in self._lines.items() if name not in found and self._wanted.matches(line.message)]
+
+
+def problem_of_edit(edited: FailedMessage, original: FailedMessage) -> str | None:
+    """Return why a line must not be sent in place of a message of the queue; None when it may."""
+    if edited.id != original.id:
+        return f"its id is {edited.id!r}, and that of the message in the queue is {original.id!r}"
+    if edited.body_in_queue != body_hash(original):
+        return "its body_sha256 is not that of the message in the queue; leave it as it was exported"
+    if edited.group_id != original.group_id:
+        return f"its group or session is {edited.group_id!r}, and that of the message in the queue is {original.group_id!r}"
+    mine, theirs = own_headers(edited), own_headers(original)
+    if changed := sorted(name for name in mine | theirs if mine.get(name) != theirs.get(name)):
+        return f"the headers {', '.join(changed)} were changed; leave them as they were exported"
+    return None
+
+
+def own_headers(message: FailedMessage) -> dict[str, str]:
+    """Return the headers of this package's and of NServiceBus's."""
+    return {name: text for name, text in message.headers.items() if name.startswith(OURS)}

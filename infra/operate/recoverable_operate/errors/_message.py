@@ -44,7 +44,7 @@ class FailedMessage:
         state: active; or scheduled or deferred, which stay where they are.
         body_error: why the body is not here.
         problem: why the message cannot be read; None when it can.
-        new_id: the id that its copy gets, because somebody edited its body; None when it keeps its own.
+        body_in_queue: the hash of the body that it has in the queue, where somebody edited it; None when it is as it lies there.
         native: the broker's own record of it.
     """
 
@@ -61,8 +61,15 @@ class FailedMessage:
     state: str = field(default=ACTIVE, kw_only=True)
     body_error: str | None = field(default=None, kw_only=True)
     problem: str | None = field(default=None, kw_only=True)
-    new_id: str | None = field(default=None, kw_only=True)
+    body_in_queue: str | None = field(default=None, kw_only=True)
     native: Any = field(default=None, kw_only=True)
+
+    @property
+    def new_id(self) -> str | None:
+        """Return the id that its copy gets because somebody edited its body: another message's, the same for the same edit; None otherwise."""
+        if self.body_in_queue in (None, now := body_hash(self)):
+            return None
+        return str(UUID(bytes=sha256(in_bytes(f"{self.id}\n{now}")).digest()[:16], version=4))
 
     @property
     def unexplained(self) -> bool:
@@ -111,7 +118,7 @@ def problem_of(headers: Mapping[str, str]) -> str | None:
 
 
 def key_of(message: FailedMessage, queue: str) -> str:
-    """Return what the journal knows the message by: endpoint and queue, broker id, enqueued time and body.
+    """Return the journal's key of the message: endpoint and queue, broker id, enqueued time, and the body that it has in the queue.
 
     A broker id alone may come again: sequence numbers of a restarted emulator do.
 
@@ -120,7 +127,7 @@ def key_of(message: FailedMessage, queue: str) -> str:
         queue: the full address of the error queue, its endpoint included.
     """
     enqueued = message.enqueued_at.isoformat() if message.enqueued_at else ""
-    body = sha256(message.body if message.body is not None else in_bytes(str(message.body_error))).hexdigest()
+    body = message.body_in_queue or body_hash(message)
     return sha256("\n".join((queue, message.broker_id, enqueued, body)).encode()).hexdigest()
 
 
@@ -129,14 +136,9 @@ def in_bytes(text: str) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
-def digest(body: bytes | None) -> str:
-    """Return a hash of the body, by which an edit is noticed."""
-    return sha256(body or b"").hexdigest()
-
-
-def id_of_edit(message: FailedMessage, body: bytes) -> str:
-    """Return the id of an edited message: another message's, and the same one for the same edit."""
-    return str(UUID(bytes=sha256(in_bytes(f"{message.id}\n{digest(body)}")).digest()[:16], version=4))
+def body_hash(message: FailedMessage) -> str:
+    """Return a hash of the body, by which an edit is noticed; of a body that is elsewhere, a hash of where it is."""
+    return sha256(message.body if message.body is not None else in_bytes(str(message.body_error))).hexdigest()
 
 
 def some(names: Sequence[str]) -> str:

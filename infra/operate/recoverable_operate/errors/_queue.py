@@ -72,14 +72,12 @@ class Copy:
     """A copy to send.
 
     Args:
-        message: its original.
+        message: its original, as an operator has edited it.
         changes: the headers that it sets and removes.
-        body: the new body of an edited message; None for the original's.
     """
 
     message: FailedMessage
     changes: Changes
-    body: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -172,10 +170,10 @@ class ErrorQueue(Protocol):
         """Delete taken messages. Return those that were not deleted, by broker id, each with the reason."""
 
     def to_line(self, message: FailedMessage) -> dict[str, Any]:
-        """Return the broker's record of a message as JSON can hold it, types and binary values included."""
+        """Return the broker's record of a message as JSON can hold it, types and binary values included, without the body that a handler gets."""
 
-    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
-        """Return the message of a record that `to_line` made.
+    def from_line(self, line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
+        """Return the message of a record that `to_line` made, with this body; None where the record alone says it.
 
         Raises:
             KeyError, TypeError, ValueError: it is none.

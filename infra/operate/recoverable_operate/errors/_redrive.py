@@ -127,16 +127,13 @@ def name_of(address: str) -> str:
     return address.rstrip("/").replace("/", ":").rpartition(":")[2]
 
 
-def copy_changes(message: FailedMessage, *, new_id: str | None = None) -> Changes:
+def copy_changes(message: FailedMessage) -> Changes:
     """Return the headers that the copy sets and removes.
 
     It is the same message, so it keeps its id and its origin, even where so far only the broker had these for it; what is
-    said about the failure goes, and the ladder starts again.
-
-    Args:
-        message: the message.
-        new_id: the id of an edited message, which is another message.
+    said about the failure goes, and the ladder starts again. A message whose body was edited is another one.
     """
+    new_id = message.new_id
     removed = [name for name in message.headers if name in REMOVED or name.startswith(REMOVED_BEGINNINGS)]
     sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
     edited = {EDIT_OF: message.id} if new_id else {}

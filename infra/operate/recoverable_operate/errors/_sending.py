@@ -22,16 +22,14 @@ class Settings:
         delay: how long each copy is hidden.
         canary: how many are sent first; 0 for none.
         canary_wait: how long to wait for one of them to come back.
-        new_id: the id of an edited message.
-        new_body: its body.
+        edits: messages that an operator has edited, by the broker's id of the original.
     """
 
     rate: float = 50.0
     delay: timedelta = timedelta(0)
     canary: int = 0
     canary_wait: timedelta = timedelta(minutes=5)
-    new_id: str | None = None
-    new_body: bytes | None = None
+    edits: Mapping[str, FailedMessage] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -46,6 +44,7 @@ class Outcome:
         doubtful: ids of messages about which the broker gave no answer; they stay, and may have been sent.
         undeleted: how many were sent and not deleted, by the reason; the next run deletes them.
         came_back: ids of canaries that came back.
+        missing: lines of a file whose message was not found, which is not sent.
         stopped: why it ended early; None when it did not.
     """
 
@@ -56,6 +55,7 @@ class Outcome:
     doubtful: list[str] = field(default_factory=list)
     undeleted: dict[str, int] = field(default_factory=dict)
     came_back: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     stopped: str | None = None
 
     @property
@@ -68,7 +68,7 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """True if each chosen message was sent and deleted."""
-        return not (self.refused or self.doubtful or self.undeleted or self.came_back or self.stopped)
+        return not (self.refused or self.doubtful or self.undeleted or self.came_back or self.missing or self.stopped)
 
 
 def count_reasons(counts: dict[str, int], reasons: Iterable[str]) -> None:
@@ -207,17 +207,34 @@ class Redrive:
         room = self._settings.canary - len(self._canaries) if self._canaries is not None else 0
         return [part for part in (messages[:room], messages[room:]) if part]
 
+    def run_without_originals(self, to: str, messages: Sequence[FailedMessage]) -> None:
+        """Send messages that are no longer in the error queue, once by the journal."""
+        for start in range(0, len(messages), BATCH):
+            if self.outcome.stopped or self._stop.requested:
+                self.outcome.stopped = self.outcome.stopped or "interrupted"
+                return
+            part = messages[start : start + BATCH]
+            self._pace.wait_for(len(part))
+            finished, sent = self._send_once(to, part)
+            self.outcome.finished += len(finished)
+            self.outcome.sent += len(sent)
+            self._progress(self.outcome)
+
     def _settle(self, to: str, messages: list[FailedMessage]) -> None:
+        finished, sent = self._send_once(to, [self._settings.edits.get(each.broker_id, each) for each in messages])
+        deleted = self._delete([*finished, *sent])
+        self.outcome.finished += sum(each.broker_id in deleted for each in finished)
+        self.outcome.sent += sum(each.broker_id in deleted for each in sent)
+
+    def _send_once(self, to: str, messages: Sequence[FailedMessage]) -> tuple[list[FailedMessage], list[FailedMessage]]:
+        """Send what the journal does not know as sent. Return what an earlier run had sent, and what the broker has confirmed now."""
         keys = {each.broker_id: key_of(each, self._queue.address) for each in messages}
         known = self._journal.find(list(keys.values()))
         states = {name: known[key].state for name, key in keys.items() if key in known}
         finished = [each for each in messages if states.get(each.broker_id) == SENT]
         unsent = [each for each in messages if states.get(each.broker_id) != SENT]
-        self.outcome.doubled += [each.id for each in unsent if states.get(each.broker_id) == INTENT]
-        sent = self._send(to, unsent, keys) if unsent else []
-        deleted = self._delete([*finished, *sent])
-        self.outcome.finished += sum(each.broker_id in deleted for each in finished)
-        self.outcome.sent += sum(each.broker_id in deleted for each in sent)
+        self.outcome.doubled += [each.id for each in unsent if each.broker_id in states]
+        return finished, self._send(to, unsent, keys) if unsent else []
 
     def _send(self, to: str, messages: list[FailedMessage], keys: Mapping[str, str]) -> list[FailedMessage]:
         """Send the copies of messages, and return those that the broker has confirmed."""
@@ -225,7 +242,7 @@ class Redrive:
         self._journal.intend(
             Entry(keys[each.broker_id], each.id, self._queue.address, to, INTENT, now) for each in messages
         )
-        result = self._queue.send(to, [self._copy_of(each) for each in messages], self._settings.delay)
+        result = self._queue.send(to, [Copy(each, copy_changes(each)) for each in messages], self._settings.delay)
         answers: dict[str, str | None] = {keys[each]: SENT for each in result.sent}
         self._journal.answer(answers | {keys[each]: None for each in result.refused}, self._clock.now())
         answered = {*result.sent, *result.refused}
@@ -236,15 +253,8 @@ class Redrive:
         confirmed = set(result.sent)
         sent = [each for each in messages if each.broker_id in confirmed]
         if self._canaries is not None:
-            self._canaries |= {self._id_of_copy(each) for each in sent}
+            self._canaries |= {each.new_id or each.id for each in sent}
         return sent
-
-    def _copy_of(self, message: FailedMessage) -> Copy:
-        new_id = self._settings.new_id or message.new_id
-        return Copy(message, copy_changes(message, new_id=new_id), self._settings.new_body)
-
-    def _id_of_copy(self, message: FailedMessage) -> str:
-        return self._settings.new_id or message.new_id or message.id
 
     def _delete(self, messages: Sequence[FailedMessage]) -> set[str]:
         """Delete originals, and return the broker ids of those that are deleted."""

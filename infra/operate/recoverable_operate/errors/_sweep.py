@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import assert_never
+from typing import Protocol, assert_never
 
-from recoverable_operate.errors._filter import Filter
 from recoverable_operate.errors._message import ACTIVE, FailedMessage, Tally, tally
 from recoverable_operate.errors._queue import ErrorQueue
 from recoverable_operate.errors._redrive import Refusal, Rules, Target, destination, ladder_time
@@ -19,6 +18,13 @@ MOST_ALLOW = 20
 
 LONGEST = 500
 """Characters of a reason, and of a queue for `--allow`; an address has fewer."""
+
+
+class Wanted(Protocol):
+    """Chooses messages, as `Filter` does."""
+
+    def matches(self, message: FailedMessage) -> bool:
+        """True if the message is chosen."""
 
 
 @dataclass(slots=True)
@@ -64,7 +70,7 @@ class Plan:
         return not (self.refused or self.waiting or self.behind or self.ending)
 
 
-def matching(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -> Iterator[FailedMessage]:
+def matching(queue: ErrorQueue, wanted: Wanted, limit: int | None, plan: Plan) -> Iterator[FailedMessage]:
     """Yield the messages that the filter chooses, and count them in the plan. End at the limit."""
     with closing(queue.look()) as looking:
         while limit is None or plan.matched < limit:
@@ -80,13 +86,13 @@ def matching(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -
                 plan.ended_groups.add(message.group_id)
 
 
-def plan_redrive(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> None:
+def plan_redrive(queue: ErrorQueue, wanted: Wanted, limit: int | None, rules: Rules, plan: Plan) -> None:
     """Look at the queue, and choose the messages that may be sent back."""
     for _ in choosing(queue, wanted, limit, rules, plan):
         pass
 
 
-def choosing(queue: ErrorQueue, wanted: Filter, limit: int | None, rules: Rules, plan: Plan) -> Iterator[FailedMessage]:
+def choosing(queue: ErrorQueue, wanted: Wanted, limit: int | None, rules: Rules, plan: Plan) -> Iterator[FailedMessage]:
     """Look at the queue, choose the messages that may be sent back, and yield each that matches when it is decided about."""
     for message in matching(queue, wanted, limit, plan):
         if message.state != ACTIVE:
@@ -122,7 +128,7 @@ def note_refusal(plan: Plan, reason: str, allow: str | None) -> None:
         plan.allow.add(allow)
 
 
-def plan_purge(queue: ErrorQueue, wanted: Filter, limit: int | None, plan: Plan) -> None:
+def plan_purge(queue: ErrorQueue, wanted: Wanted, limit: int | None, plan: Plan) -> None:
     """Look at the queue, and choose what the filter chooses for deletion."""
     for message in matching(queue, wanted, limit, plan):
         if message.state != ACTIVE:

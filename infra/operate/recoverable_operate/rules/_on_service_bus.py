@@ -9,6 +9,7 @@ from typing import Literal
 
 from recoverable._service_bus.app_settings import find_setting
 from recoverable._service_bus.host_json import HostOptions
+from recoverable_operate.rules._endpoint import CODE_NOT_READ, Endpoint
 from recoverable_operate.rules._ladder import DEFAULT, Ladder
 from recoverable_operate.rules._rule import Unknown
 
@@ -36,6 +37,7 @@ class ServiceBusQueue:
         duplicate_detection: True if it drops a message whose id it has seen before.
         lives: how long it keeps a message; None for ever.
         dead_letters_expired: True if it dead-letters what expires, and does not drop it.
+        sessions: True if it has sessions.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ServiceBusQueue:
     duplicate_detection: bool | Unknown
     lives: timedelta | Unknown | None
     dead_letters_expired: bool | Unknown
+    sessions: bool | Unknown = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,9 @@ class Trigger:
     """
 
     function: str
-    binary: bool
-    completes: bool | None
-    many: bool = False
+    binary: bool | Unknown
+    completes: bool | Unknown | None
+    many: bool | Unknown = False
     other_readers: tuple[str, ...] = ()
 
 
@@ -76,11 +79,26 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True)
+class Bundle:
+    """The extension bundle that a host.json takes: its major version, and the range as it is written."""
+
+    major: int
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
 class Grant:
-    """A role that somebody has on a queue, or on its whole namespace."""
+    """A role that somebody has on a queue, or on its whole namespace.
+
+    Args:
+        role: what it allows.
+        scope: the queue's name, or `NAMESPACE`.
+        principal: who has it, by the symbolic name of an identity or an app; Unknown if it is given in another way.
+    """
 
     role: Literal["receive", "send", "own"]
     scope: str
+    principal: str | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +107,49 @@ class OnServiceBus:
 
     Args:
         queue: the queue that it reads.
-        error_queue: where its messages go that are given up; None for nowhere.
+        error_queue: where its messages go that are given up, else where its dead letters go; None for nowhere.
         host: the options of host.json.
+        bundle: its extension bundle; None where it has none.
         trigger: the function's trigger.
         workload: how many messages run at a time.
         settings: the app settings.
-        grants: the roles that the app's identity has.
+        grants: the roles that somebody has.
+        identities: the symbolic names of the app's identities, and of the app where it has one of its own.
         ladder: the retries that it makes.
+        code: what its code says of its endpoint.
+        queue_name: the name of the queue that it reads.
+        error_name: the name of the queue to which it moves what is given up.
+        made: the names of the queues that the file makes; None where there is no file.
         subscriptions: those that forward to the queue; they have the settings of queues.
         tier: of the namespace, such as `Standard`.
+        unread: why it is not known whether the function uses this package; empty where it does.
     """
 
     queue: ServiceBusQueue | Unknown
     error_queue: ServiceBusQueue | Unknown | None
     host: HostOptions | Unknown = NO_APP
+    bundle: Bundle | Unknown | None = NO_APP
     trigger: Trigger | Unknown = NO_APP
     workload: Workload | Unknown = NO_APP
     settings: Mapping[str, str | Unknown] | Unknown = NO_APP
     grants: tuple[Grant, ...] | Unknown = NO_APP
+    identities: frozenset[str] | Unknown = NO_APP
     ladder: Ladder | Unknown = DEFAULT
+    code: Endpoint | Unknown = CODE_NOT_READ
+    queue_name: str | Unknown = NO_APP
+    error_name: str | Unknown = NO_APP
+    made: frozenset[str] | None = None
     subscriptions: tuple[ServiceBusQueue, ...] | Unknown = NO_APP
     tier: str | Unknown = NO_APP
+    unread: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Return the queue's name, else the function's."""
+        if not isinstance(self.queue, Unknown):
+            return self.queue.name
+        named = self.queue_name if isinstance(self.trigger, Unknown) else self.trigger.function
+        return named if isinstance(named, str) else "an app"
 
 
 def worker_threads(settings: Mapping[str, str], cores: int) -> int:

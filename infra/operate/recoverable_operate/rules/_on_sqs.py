@@ -8,7 +8,10 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
+from recoverable._sqs.batches import MAX_SIZE
+from recoverable_operate.rules._endpoint import CODE_NOT_READ, Endpoint
 from recoverable_operate.rules._ladder import DEFAULT, Ladder
+from recoverable_operate.rules._names import Dangling
 from recoverable_operate.rules._rule import Unknown
 
 
@@ -19,19 +22,24 @@ class Statement:
     Args:
         allow: True for Allow, False for Deny.
         actions: patterns of actions.
-        resources: patterns of ARNs; None if they could not be read.
+        resources: patterns of ARNs, those that could be read.
         unclear: why it cannot be said when it holds, such as a condition; empty if it always does.
+        unread: why a resource could not be read; empty if all were.
     """
 
     allow: bool
     actions: tuple[str, ...]
-    resources: tuple[str, ...] | None
+    resources: tuple[str, ...]
     unclear: str = ""
+    unread: str = ""
 
-    def concerns(self, action: str, arn: str) -> bool:
-        """True if it is about this action on this resource, as far as it can be read."""
-        here = any(fnmatchcase(action.lower(), pattern.lower()) for pattern in self.actions)
-        return here and (self.resources is None or any(covers(pattern, arn) for pattern in self.resources))
+    def concerns(self, action: str, arn: str) -> bool | Unknown:
+        """Return True if it is about this action on this resource; Unknown if that could not be read."""
+        if not any(fnmatchcase(action.lower(), pattern.lower()) for pattern in self.actions):
+            return False
+        if any(covers(pattern, arn) for pattern in self.resources):
+            return Unknown(self.unclear) if self.unclear else True
+        return Unknown(self.unread) if self.unread else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +58,12 @@ class Permissions:
 
     def allow(self, action: str, arn: str) -> bool | Unknown:
         """Return True if the role may do this; Unknown if that depends on something that could not be read."""
-        about = [each for each in self.statements if each.concerns(action, arn)]
-        certain = [each for each in about if not each.unclear and each.resources is not None]
-        doubts = [
-            *(each.unclear or "a resource is not known before deployment" for each in about if each not in certain)
-        ]
-        if any(not each.allow for each in certain):
+        about = [(each.allow, found) for each in self.statements if (found := each.concerns(action, arn)) is not False]
+        if (False, True) in about:
             return False
-        if any(each.allow for each in certain) and all(each.allow for each in about):
+        if (True, True) in about and all(allow for allow, _ in about):
             return True
-        why = [*doubts, *self.unread]
+        why = [*(found.why for _, found in about if isinstance(found, Unknown)), *self.unread]
         return Unknown(f"of {self.role}: {why[0]}") if why else False
 
 
@@ -102,11 +106,10 @@ def read_statement(statement: Mapping[str, Any]) -> Statement:
     unclear = next(
         (f"a statement has a {name}" for name in ("Condition", "NotAction", "NotResource") if name in statement), ""
     )
-    resources = statement.get("Resource", "*")
     return Statement(
         allow=statement.get("Effect") == "Allow",
         actions=texts(statement.get("Action", "*")),
-        resources=None if resources is None else texts(resources),
+        resources=texts(statement.get("Resource", "*")),
         unclear=unclear,
     )
 
@@ -135,6 +138,11 @@ class Redrive:
     target: str
     max_receive_count: int
 
+    @property
+    def target_name(self) -> str:
+        """Return the name of that queue."""
+        return self.target.rpartition(":")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Queue:
@@ -148,6 +156,8 @@ class Queue:
         retention: how long it keeps a message.
         redrive: where messages go that were received too often; None for nowhere.
         key: the id, ARN or alias of the KMS key that encrypts it; None for a key that takes no permission.
+        largest: the largest message that it takes, in bytes.
+        sources: the ARNs of the queues whose dead letters it takes; None for all queues of the account.
     """
 
     name: str
@@ -157,6 +167,8 @@ class Queue:
     retention: timedelta | Unknown
     redrive: Redrive | Unknown | None
     key: str | Unknown | None = None
+    largest: int | Unknown = MAX_SIZE
+    sources: tuple[str, ...] | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +182,8 @@ class Function:
         reserved_concurrency: the most invocations at a time; None for no limit of its own.
         variables: its environment variables.
         permissions: what its role may do.
+        missing_handler: the file that its handler is to be in and that is not there; None where it is.
+        in_vpc: True if it runs in a VPC.
     """
 
     name: str
@@ -178,6 +192,8 @@ class Function:
     reserved_concurrency: int | Unknown | None
     variables: Mapping[str, str | Unknown] | Unknown
     permissions: Permissions | Unknown
+    missing_handler: str | Unknown | None = CODE_NOT_READ
+    in_vpc: bool | Unknown = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +234,18 @@ class OnSqs:
 
     Args:
         queue: the queue that it reads.
-        error_queue: where its messages go that are given up; None for nowhere.
+        error_queue: where its messages go that are given up, else where its dead letters go; None for nowhere.
         function: the function.
         source: the event source mapping between the two.
         alarms: those that watch the error queue.
         ladder: the retries that the function makes.
+        code: what its code says of its endpoint.
+        queue_name: the name of the queue that it reads.
+        error_name: the name of the queue to which it moves what is given up.
+        made: the names of the queues that the template makes, or says of others; None where there is no template.
+        dangling: the references of the template to what it does not have.
+        endpoints: True if it makes an endpoint for SQS in its VPC.
+        unread: why it is not known whether the function uses this package; empty where it does.
     """
 
     queue: Queue | Unknown
@@ -231,3 +254,15 @@ class OnSqs:
     source: EventSource | Unknown = NO_FUNCTION
     alarms: tuple[Alarm, ...] | Unknown = NO_FUNCTION
     ladder: Ladder | Unknown = DEFAULT
+    code: Endpoint | Unknown = CODE_NOT_READ
+    queue_name: str | Unknown = NO_FUNCTION
+    error_name: str | Unknown = NO_FUNCTION
+    made: frozenset[str] | None = None
+    dangling: tuple[Dangling, ...] | Unknown = ()
+    endpoints: bool = False
+    unread: str = ""
+
+    @property
+    def subject(self) -> str:
+        """Return the function's name, else the queue's."""
+        return next((each.name for each in (self.function, self.queue) if not isinstance(each, Unknown)), "a queue")

@@ -1,10 +1,10 @@
-"""Keep apart what is known of a deployment and what could not be read."""
+"""Keep apart what a rule finds, what it does not find, and what it could not look at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -31,7 +31,19 @@ def known(value: T | Unknown) -> T:
     return value
 
 
-D = TypeVar("D")
+class Described(Protocol):
+    """A description of one function and its queue."""
+
+    @property
+    def subject(self) -> str:
+        """The name by which a report counts it."""
+
+    @property
+    def unread(self) -> str:
+        """Why it is not known whether it uses this package, and so no rule is applied; empty where it does."""
+
+
+D = TypeVar("D", bound=Described)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +62,25 @@ class Problem:
     causes: str
     write: str
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A problem, with the name of the rule that found it."""
-
-    rule: str
-    problem: Problem
-
     def __str__(self) -> str:
-        return f"{self.problem.wrong}, so {self.problem.causes}; {self.problem.write}"
+        return f"{self.wrong}, so {self.causes}; {self.write}"
 
 
 @dataclass(frozen=True, slots=True)
-class NotChecked:
-    """A rule that could not be checked, and why."""
+class Check:
+    """A rule applied to one description.
+
+    Args:
+        rule: the rule's name.
+        subject: the description's.
+        problems: what was found.
+        not_checked: why not all was looked at; empty where all was.
+    """
 
     rule: str
-    why: str
+    subject: str
+    problems: tuple[Problem, ...] = ()
+    not_checked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,17 @@ class Rule(Generic[D]):
     must: str
     problems: Callable[[D], Iterator[Problem]]
 
+    def check(self, described: D) -> Check:
+        """Apply the rule; what it found before it met an unknown value is kept."""
+        found: list[Problem] = []
+        why = described.unread
+        try:
+            if not why:
+                found.extend(self.problems(described))
+        except NotUnderstood as error:
+            why = str(error)
+        return Check(self.name, described.subject, tuple(found), why)
+
 
 def rule(must: str) -> Callable[[Callable[[D], Iterator[Problem]]], Rule[D]]:
     """Make a rule of a function, named after it.
@@ -98,10 +122,22 @@ def rule(must: str) -> Callable[[Callable[[D], Iterator[Problem]]], Rule[D]]:
     return made
 
 
-def results(rules: Iterable[Rule[D]], deployed: D) -> Iterator[Finding | NotChecked]:
-    """Yield what each rule finds in a description, and which rules could not understand it."""
-    for each in rules:
+def all_of(parts: Iterable[Iterator[Problem]]) -> Iterator[Problem]:
+    """Yield the problems of each part: a value that could not be read in one of them hides nothing of the others.
+
+    Raises:
+        NotUnderstood: at the end, if there was one.
+    """
+    unclear: list[NotUnderstood] = []
+    for part in parts:
         try:
-            yield from (Finding(each.name, problem) for problem in each.problems(deployed))
+            yield from part
         except NotUnderstood as error:
-            yield NotChecked(each.name, str(error))
+            unclear.append(error)
+    if unclear:
+        raise unclear[0]
+
+
+def check(rules: Iterable[Rule[D]], described: D) -> Iterator[Check]:
+    """Apply each rule to a description."""
+    return (each.check(described) for each in rules)

@@ -1,12 +1,29 @@
-"""Rules on a Function App that reads a Service Bus queue: host.json, triggers and settings, the queue and its error queue, roles."""
+"""Rules on a Function App that reads a Service Bus queue: host.json, triggers, code, settings and roles; and the list of all rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
+from recoverable._service_bus.app_settings import connection
+from recoverable_operate.rules._endpoint import handler_times
 from recoverable_operate.rules._ladder import variable_problems
-from recoverable_operate.rules._on_service_bus import NAMESPACE, THREADS, OnServiceBus
-from recoverable_operate.rules._rule import Problem, Rule, known, rule
+from recoverable_operate.rules._on_service_bus import NAMESPACE, THREADS, OnServiceBus, ServiceBusQueue
+from recoverable_operate.rules._rule import NotUnderstood, Problem, Rule, Unknown, all_of, known, rule
+from recoverable_operate.rules._service_bus_queue_rules import (
+    batch_lock,
+    dead_letters,
+    entity_names,
+    error_queue_duplicates,
+    error_queue_expiry,
+    error_queue_forwards,
+    expiry,
+    ladder_life,
+    max_delivery_count,
+    same_error_queue,
+    subscriptions,
+    tier,
+)
 
 HOST = "host.json"
 
@@ -55,7 +72,7 @@ def threads(deployed: OnServiceBus) -> Iterator[Problem]:
 def binary_data(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find a trigger that gives text: the host makes trigger metadata of what a JSON body says."""
     trigger = known(deployed.trigger)
-    if not trigger.binary:
+    if not known(trigger.binary):
         yield Problem(
             trigger.function,
             f"{trigger.function} gets text",
@@ -68,7 +85,7 @@ def binary_data(deployed: OnServiceBus) -> Iterator[Problem]:
 def completion(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find a trigger that completes nothing: the endpoint raises an error only for a message that is to stay."""
     trigger = known(deployed.trigger)
-    if not (known(deployed.host).auto_complete_messages if trigger.completes is None else trigger.completes):
+    if not (known(deployed.host).auto_complete_messages if trigger.completes is None else known(trigger.completes)):
         yield Problem(
             trigger.function,
             f"messages of {trigger.function} are not completed when it returns",
@@ -97,155 +114,6 @@ def settings(deployed: OnServiceBus) -> Iterator[Problem]:
     yield from variable_problems("the app", known(deployed.settings))
 
 
-SPARE_DELIVERIES = 6
-"""`maxDeliveryCount` is at least the immediate retries plus this number (docs/the-ladder.md, unreported deliveries)."""
-
-ORDERED_SPARE_DELIVERIES = 10
-"""And with `sessions="ordered"` all attempts plus this number (docs/order.md)."""
-
-
-@rule(
-    'The queue\'s `maxDeliveryCount` is at least the immediate retries + 6; with `sessions="ordered"` all attempts + 10.'
-)
-def max_delivery_count(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find a queue that gives up before the ladder: each attempt of a round is a delivery, in order of all rounds."""
-    queue, ladder = known(deployed.queue), known(deployed.ladder)
-    least = ladder.attempts + ORDERED_SPARE_DELIVERIES if ladder.ordered else ladder.immediate + SPARE_DELIVERIES
-    formula = "all attempts + 10" if ladder.ordered else "immediate retries + 6"
-    if (count := known(queue.max_delivery_count)) < least:
-        yield Problem(
-            queue.name,
-            f"{queue.name} has a maxDeliveryCount of {count}, too few for {ladder}",
-            "Service Bus dead-letters messages before their retries are used up, and without a reason",
-            f"write {formula}, which is {least}, or more; 100 does for most",
-        )
-
-
-@rule("The queue forwards its dead letters to the error queue.")
-def dead_letters(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find a queue whose dead letters stay in it: what never reaches our code is dead-lettered by Service Bus alone."""
-    queue = known(deployed.queue)
-    if known(queue.dead_letters_to) is None:
-        yield Problem(
-            queue.name,
-            f"{queue.name} forwards its dead letters to no queue",
-            "dead letters stay where nobody looks",
-            "write forwardDeadLetteredMessagesTo with the error queue's name",
-        )
-
-
-@rule("The queue dead-letters what expires, unless it keeps messages for ever.")
-def expiry(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find a queue that drops messages while its function is broken."""
-    queue = known(deployed.queue)
-    if (lives := known(queue.lives)) is not None and not known(queue.dead_letters_expired):
-        yield Problem(
-            queue.name,
-            f"{queue.name} keeps messages for {lives} and drops those that expire",
-            "messages of a function that is broken for longer are lost",
-            "write deadLetteringOnMessageExpiration: true",
-        )
-
-
-@rule("A queue of batches has a `lockDuration` longer than `functionTimeout`.")
-def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find a queue whose locks end before a batch may: the host renews none of a batch."""
-    trigger = known(deployed.trigger)
-    if not trigger.many:
-        return
-    queue, timeout = known(deployed.queue), known(deployed.host).function_timeout
-    if timeout is None or known(queue.lock) <= timeout:
-        yield Problem(
-            queue.name,
-            f"{queue.name} locks messages for {known(queue.lock)}, and {trigger.function} may take {timeout or 'any time'} for a batch, whose locks are not renewed",
-            "a batch that takes longer runs again until it is given up",
-            "write a lockDuration of up to PT5M and a shorter functionTimeout, or let single messages trigger the function",
-        )
-
-
-@rule("A subscription that forwards to the queue forwards its dead letters too, and dead-letters what expires.")
-def subscriptions(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find a subscription whose dead letters stay in it, or that drops messages while forwarding is not possible."""
-    for each in known(deployed.subscriptions):
-        if known(each.dead_letters_to) is None:
-            yield Problem(
-                each.name,
-                f"the subscription {each.name} forwards its dead letters to no queue",
-                "events for which a filter fails, or that expire, stay where nobody looks",
-                "write forwardDeadLetteredMessagesTo with the error queue's name",
-            )
-        if not known(each.dead_letters_expired):
-            yield Problem(
-                each.name,
-                f"the subscription {each.name} drops what expires",
-                "events that cannot be forwarded for a while are lost",
-                "write deadLetteringOnMessageExpiration: true",
-            )
-
-
-@rule("The namespace is of the tier Standard or Premium.")
-def tier(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find the tier that has neither scheduled messages nor forwarding ("Service Bus pricing")."""
-    if (found := known(deployed.tier)).lower() == "basic":
-        yield Problem(
-            "namespace",
-            f"the namespace is of the tier {found}",
-            "no message can be scheduled, so delayed retries are refused, and dead letters cannot be forwarded",
-            "write the tier Standard or Premium; a namespace that is deployed keeps the tier that it has",
-        )
-
-
-@rule("The error queue detects no duplicates.")
-def error_queue_duplicates(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find an error queue that drops what comes a second time: what Service Bus moves keeps its id."""
-    errors = known(deployed.error_queue)
-    if errors is not None and known(errors.duplicate_detection):
-        yield Problem(
-            errors.name,
-            f"{errors.name} is an error queue and detects duplicates",
-            "a dead letter that was sent back, and is dead-lettered again within the window, is dropped",
-            "write requiresDuplicateDetection: false",
-        )
-
-
-@rule("The error queue keeps messages for ever, and dead-letters what its sender let expire.")
-def error_queue_expiry(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find an error queue that drops messages: a dead letter may have a time to live of its own."""
-    errors = known(deployed.error_queue)
-    if errors is None:
-        return
-    if (lives := known(errors.lives)) is not None:
-        yield Problem(
-            errors.name,
-            f"{errors.name} is an error queue and keeps messages for {lives} only",
-            "those that nobody has looked at by then are gone from it",
-            "leave defaultMessageTimeToLive out",
-        )
-    if not known(errors.dead_letters_expired):
-        yield Problem(
-            errors.name,
-            f"{errors.name} is an error queue and drops what expires",
-            "a dead letter whose sender gave it a time to live is lost when that ends",
-            "write deadLetteringOnMessageExpiration: true",
-        )
-
-
-@rule("The error queue forwards neither its messages nor its dead letters.")
-def error_queue_forwards(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find an error queue that messages leave by themselves: each look that receives counts as a delivery."""
-    errors = known(deployed.error_queue)
-    if errors is None:
-        return
-    for target in (known(errors.forwards_to), known(errors.dead_letters_to)):
-        if target is not None:
-            yield Problem(
-                errors.name,
-                f"{errors.name} is an error queue and forwards to {target}",
-                "messages that were given up leave it, with or without having been looked at",
-                "leave forwardTo and forwardDeadLetteredMessagesTo out",
-            )
-
-
 WANTED = {
     "receive": ("Azure Service Bus Data Receiver", "the host cannot read the queue"),
     "send": (
@@ -257,22 +125,124 @@ WANTED = {
 
 @rule("The app's identity may receive and send on the queue, and send to the error queue.")
 def roles(deployed: OnServiceBus) -> Iterator[Problem]:
-    """Find roles that are missing: copies go to both queues, and the host receives from one."""
-    queue, errors, grants = known(deployed.queue), known(deployed.error_queue), known(deployed.grants)
-    wanted = [("receive", queue.name), ("send", queue.name), *([("send", errors.name)] if errors is not None else [])]
-    for right, entity in wanted:
-        if not any(each.role in (right, "own") and each.scope in (entity, NAMESPACE) for each in grants):
-            name, causes = WANTED[right]
-            yield Problem(
-                entity,
-                f"the app's identity has no role {name} on {entity}",
-                causes,
-                f"assign {name} with {entity} as scope",
-            )
+    """Find roles that are missing, or somebody else's: copies go to both queues, and the host receives from one."""
+    queue, errors = known(deployed.queue), deployed.error_queue
+    own = [granted(deployed, "receive", queue.name), granted(deployed, "send", queue.name)]
+    return all_of([*own, on_the_error_queue(deployed, errors)])
+
+
+def on_the_error_queue(deployed: OnServiceBus, errors: ServiceBusQueue | Unknown | None) -> Iterator[Problem]:
+    """Find the role to send to the error queue, if it is missing."""
+    if (there := known(errors)) is not None:
+        yield from granted(deployed, "send", there.name)
+
+
+def granted(deployed: OnServiceBus, right: Literal["receive", "send"], entity: str) -> Iterator[Problem]:
+    """Find a role that the app's identity does not have on an entity."""
+    name, causes = WANTED[right]
+    have = [
+        each for each in known(deployed.grants) if each.role in (right, "own") and each.scope in (entity, NAMESPACE)
+    ]
+    identities = deployed.identities
+    theirs = [each.principal for each in have if not isinstance(each.principal, Unknown)]
+    if not isinstance(identities, Unknown) and identities & set(theirs):
+        return
+    if len(theirs) < len(have) or (have and isinstance(identities, Unknown)):
+        raise NotUnderstood(
+            f"somebody has the role {name} on {entity}, and whether that is the app's identity is not known here"
+        )
+    whose = f"only {', '.join(theirs)} has" if theirs else "the app's identity has no"
+    yield Problem(
+        entity,
+        f"{whose}{' the' if theirs else ''} role {name} on {entity}",
+        causes,
+        f"assign {name} with {entity} as scope to the app's identity",
+    )
+
+
+@rule("The connection of the endpoint is among the app settings.")
+def connections(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a connection under whose name there is no setting: the host does not start the function."""
+    code, said = known(deployed.code), known(deployed.settings)
+    name = known(code.connection)
+    try:
+        connection(name, {key: value if isinstance(value, str) else HIDDEN for key, value in said.items()})
+    except ValueError as error:
+        wrong, _, write = str(error).partition("; ")
+        yield Problem(code.where, wrong, "the host does not start the function", write)
+
+
+HIDDEN = "not known before deployment"
+"""Stands for the value of a setting that is there and not known."""
+
+
+@rule("The endpoint has `sessions` if the queue has, and only then.")
+def session_kind(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a trigger that cannot read its queue: a queue with sessions is read by sessions alone, and one without by none."""
+    code, queue = known(deployed.code), known(deployed.queue)
+    if (theirs := known(queue.sessions)) != bool(known(code.sessions)):
+        yield Problem(
+            code.where,
+            f"{code.where} has {'no sessions' if theirs else 'sessions'}, and {queue.name} has {'them' if theirs else 'none'}",
+            "the host cannot receive from it",
+            "write sessions=True" if theirs else "leave sessions out, or write requiresSession: true on the queue",
+        )
+
+
+@rule("A trigger gives many messages if its endpoint has `batch=True`, and only then.")
+def cardinality(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a trigger that gives an endpoint what it does not take."""
+    code, trigger = known(deployed.code), known(deployed.trigger)
+    if (batch := known(code.batch)) != (many := known(trigger.many)):
+        yield Problem(
+            code.where,
+            f"{code.where} {'has' if batch else 'has no'} batch=True, and the trigger of {trigger.function} gives {'many messages' if many else 'single messages'}",
+            "the endpoint refuses what it is given",
+            f"write cardinality={'MANY' if batch else 'ONE'} on the trigger, or batch={many}",
+        )
+
+
+@rule("A `lock` in the code is no longer than the queue's `lockDuration`.")
+def stated_lock(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find an endpoint that goes on working after its locks have ended."""
+    code, queue = known(deployed.code), known(deployed.queue)
+    if (said := known(code.lock)) is not None and said > (lock := known(queue.lock)):
+        yield Problem(
+            code.where,
+            f"{code.where} says a lock of {said}, and {queue.name} locks messages for {lock}",
+            "batches run again while they are still worked on",
+            f"write lock=timedelta(seconds={lock.total_seconds():.0f}), or a longer lockDuration",
+        )
+
+
+@rule("`handler_timeout` in the code is shorter than `functionTimeout`.")
+def handler_limit(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a limit that is never reached: the host ends the function first."""
+    code = known(deployed.code)
+    if code.handler_timeout is not None and (longest := known(deployed.host).function_timeout) is not None:
+        yield from handler_times(code, longest, "functionTimeout")
+
+
+NEEDED_BUNDLE = 4
+
+
+@rule("`host.json` takes extension bundle 4.")
+def extension_bundle(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a Service Bus extension that is too old."""
+    bundle = known(deployed.bundle)
+    if bundle is not None and bundle.major < NEEDED_BUNDLE:
+        yield Problem(
+            HOST,
+            f"host.json takes extension bundle {bundle.major} ({bundle.written})",
+            "copies lack session, partition key and subject, which the trigger does not give",
+            'write "version": "[4.*, 5.0.0)"',
+        )
 
 
 SERVICE_BUS_RULES: tuple[Rule[OnServiceBus], ...] = (
-    lock_renewal, prefetch, threads, binary_data, completion, one_reader, max_delivery_count, dead_letters, expiry,
-    batch_lock, subscriptions, tier, error_queue_duplicates, error_queue_expiry, error_queue_forwards, roles, settings,
+    lock_renewal, prefetch, extension_bundle, threads, binary_data, cardinality, completion, one_reader, connections,
+    session_kind, max_delivery_count, dead_letters, same_error_queue, entity_names, expiry, ladder_life, batch_lock,
+    stated_lock, handler_limit, subscriptions, tier, error_queue_duplicates, error_queue_expiry, error_queue_forwards,
+    roles, settings,
 )  # fmt: skip
 """What must be right where the Functions host reads a Service Bus queue, in the order of findings."""

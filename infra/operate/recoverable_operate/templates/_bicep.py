@@ -1,197 +1,59 @@
-"""Read a Bicep file, its local modules and the `host.json` of its app into descriptions: one for each queue that a function may read."""
+"""Describe the queues of a Bicep file and its local modules that functions read, with the app beside it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from recoverable_operate.rules._ladder import PREFIX, ladder_of
-from recoverable_operate.rules._on_service_bus import FOR_EVER, NAMESPACE, Grant, OnServiceBus, ServiceBusQueue
-from recoverable_operate.rules._rule import Unknown
-from recoverable_operate.templates._bicep_values import File, configuration, names_of, value
+from recoverable_operate.rules._endpoint import Endpoint, error_name
+from recoverable_operate.rules._ladder import ladder_of
+from recoverable_operate.rules._names import PLACEHOLDER
+from recoverable_operate.rules._on_service_bus import NAMESPACE, OnServiceBus, ServiceBusQueue, Trigger
+from recoverable_operate.rules._rule import Check, Unknown
+from recoverable_operate.templates._bicep_resources import (
+    Deployed,
+    deployed,
+    deployments,
+    entity_named,
+    identities_of,
+    parsed,
+    principal_of,
+    settings_of,
+    typed,
+)
+from recoverable_operate.templates._bicep_values import File, Symbol, configuration, value
 from recoverable_operate.templates._document import TemplateError, maybe
-from recoverable_operate.templates._function_app import App, Settings, app_of, trigger_on, workload
-
-if TYPE_CHECKING:
-    from pycep import BicepParser
-
-NAMESPACES = "Microsoft.ServiceBus/namespaces"
-QUEUES = "Microsoft.ServiceBus/namespaces/queues"
-SUBSCRIPTIONS = "Microsoft.ServiceBus/namespaces/topics/subscriptions"
-ROLES: Mapping[str, Literal["receive", "send", "own"]] = {
-    "4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0": "receive",
-    "69a216fc-b8fb-44d8-bc22-1f3c2cd27a39": "send",
-    "090c5cfd-751d-490a-894a-3ce6f1109419": "own",
-}
-"""The roles for Service Bus, by their ids ("Azure built-in roles")."""
-
-LOCK, DELIVERIES = "PT1M", 10
-"""The defaults of a queue (Microsoft.ServiceBus namespaces/queues)."""
-
-ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
-
-
-def resources_of_type(file: File, kind: str) -> Iterator[tuple[str, Mapping[str, Any], File]]:
-    """Yield the resources of a type that would be deployed: name, configuration, and the file as it looks from there."""
-    for name, resource in file.section("resources").items():
-        own = resource.get("config")
-        condition = own.get("condition") if isinstance(own, dict) else None
-        if resource.get("type") != kind or resource.get("existing"):
-            continue
-        if condition is None or maybe(lambda condition=condition: bool(value(condition, file))) is not False:  # type: ignore[misc]
-            yield name, configuration(resource), replace(file, hidden=loop_variables(own))
-
-
-def loop_variables(own: Any) -> frozenset[str]:
-    """Return the names of a loop's variables."""
-    detail = (own.get("loop_type") or {}).get("detail") if isinstance(own, dict) else None
-    return frozenset(str(each) for key, each in (detail or {}).items() if key in ("item_name", "index_name"))
-
-
-def entities_of(file: File, kind: str = QUEUES) -> tuple[ServiceBusQueue, ...]:
-    """Return the queues that a file makes, or the subscriptions."""
-    return tuple(entity_of(symbol, config, inside) for symbol, config, inside in resources_of_type(file, kind))
-
-
-def tier_of(file: File) -> str | Unknown:
-    """Return the tier of the one namespace of a file."""
-    found = [(config, inside) for _, config, inside in resources_of_type(file, NAMESPACES)]
-    if len(found) != 1:
-        return Unknown("the file makes several namespaces" if found else "the namespace is not in this file")
-    ((config, inside),) = found
-    return maybe(lambda: sku_name(value(config.get("sku"), inside)))
-
-
-def sku_name(sku: object) -> str:
-    """Return the name of a tier."""
-    if not isinstance(sku, dict) or not isinstance(sku.get("name"), str):
-        raise TemplateError("the namespace does not say its tier")
-    return str(sku["name"])
-
-
-def entity_of(symbol: str, config: Mapping[str, Any], file: File) -> ServiceBusQueue:
-    """Return a queue."""
-    given = config.get("properties")
-    properties: Mapping[str, Any] = given if isinstance(given, dict) else {}
-
-    def read(name: str, default: Any = None) -> Any:
-        found = value(properties.get(name), file)
-        return default if found is None else found
-
-    return ServiceBusQueue(
-        name=symbol_name(symbol, file),
-        lock=maybe(lambda: duration(read("lockDuration", LOCK))),
-        max_delivery_count=maybe(lambda: number(read("maxDeliveryCount", DELIVERIES))),
-        dead_letters_to=maybe(lambda: target(properties.get("forwardDeadLetteredMessagesTo"), file)),
-        forwards_to=maybe(lambda: target(properties.get("forwardTo"), file)),
-        duplicate_detection=maybe(lambda: read("requiresDuplicateDetection", default=False) is True),
-        lives=maybe(lambda: life(read("defaultMessageTimeToLive"))),
-        dead_letters_expired=maybe(lambda: read("deadLetteringOnMessageExpiration", default=False) is True),
-    )
-
-
-def symbol_name(symbol: str, file: File) -> str:
-    """Return the name of a resource, without those of its parents; its symbolic name where that is not known."""
-    written = configuration(file.section("resources")[symbol]).get("name")
-    own = written.rpartition("/")[2] if isinstance(written, str) and "}" not in written.rpartition("/")[2] else written
-    found = maybe(lambda: value(own, file))
-    return found.rpartition("/")[2] if isinstance(found, str) else symbol
-
-
-def target(node: Any, file: File) -> str | None:
-    """Return the name of the queue that a property refers to."""
-    symbol = maybe(lambda: names_of(node)[0])
-    if isinstance(symbol, str) and symbol in file.section("resources"):
-        return symbol_name(symbol, file)
-    found = value(node, file)
-    return str(found).rpartition("/")[2] if found else None
-
-
-def duration(text: object) -> timedelta:
-    """Return a duration of ISO 8601, such as PT1M."""
-    found = ISO.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
-        raise TemplateError(f"{text!r} is no duration such as PT1M")
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-
-
-def life(text: object) -> timedelta | None:
-    """Return how long messages live; None for ever."""
-    return None if text is None or (lives := duration(text)) > FOR_EVER else lives
-
-
-def number(found: object) -> int:
-    """Return a whole number."""
-    if isinstance(found, bool) or not isinstance(found, int):
-        raise TemplateError(f"{found!r} is no whole number")
-    return found
-
-
-def grants_of(file: File) -> tuple[Grant, ...] | Unknown:
-    """Return the roles for Service Bus that a file assigns, to whomever."""
-    grants: list[Grant] = []
-    for symbol, config, inside in resources_of_type(file, "Microsoft.Authorization/roleAssignments"):
-        given = config.get("properties")
-        properties: Mapping[str, Any] = given if isinstance(given, dict) else {}
-        role = maybe(lambda: str(value(properties.get("roleDefinitionId"), inside)))  # noqa: B023  # called at once
-        if isinstance(role, Unknown):
-            return Unknown(f"which role {symbol} assigns: {role.why}")
-        if (kind := next((each for key, each in ROLES.items() if key in role), None)) is not None:
-            grants.append(Grant(kind, scope_of(config.get("scope"), inside)))
-    return tuple(grants) or Unknown("the file assigns no role for Service Bus")
-
-
-def scope_of(node: Any, file: File) -> str:
-    """Return the name of the queue on which a role is assigned; `NAMESPACE` for anything above it."""
-    found = file.section("resources").get(node) if isinstance(node, str) else None
-    return symbol_name(node, file) if found is not None and found.get("type") == QUEUES else NAMESPACE
-
-
-def settings_of(file: File) -> Mapping[str, str | Unknown] | Unknown:
-    """Return the app settings of the one app of a file."""
-    found = [*own_settings(file), *site_settings(file)]
-    if len(found) == 1:
-        return {name: maybe(lambda node=node: str(value(node, file))) for name, node in found[0].items()}  # type: ignore[misc]
-    return Unknown("the file has the settings of several apps" if found else "the file has no app settings")
-
-
-def own_settings(file: File) -> Iterator[Mapping[str, Any]]:
-    """Yield the settings that are resources of their own."""
-    for _, config, _ in resources_of_type(file, "Microsoft.Web/sites/config"):
-        if config.get("name") == "appsettings" and isinstance(config.get("properties"), dict):
-            yield config["properties"]
-
-
-def site_settings(file: File) -> Iterator[Mapping[str, Any]]:
-    """Yield the settings that are part of a site: `siteConfig.appSettings`, a list of names and values."""
-    for _, config, _ in resources_of_type(file, "Microsoft.Web/sites"):
-        match config.get("properties"):
-            case {"siteConfig": {"appSettings": list(pairs)}}:
-                yield {
-                    str(each["name"]): each.get("value") for each in pairs if isinstance(each, dict) and "name" in each
-                }
-            case _:
-                pass
+from recoverable_operate.templates._function_app import SCRIPT, App, QueueReader, app_of, workload
+from recoverable_operate.templates._places import Place
+from recoverable_operate.templates._stacks import PARTS
 
 
 @dataclass(frozen=True, slots=True)
-class Deployed:
-    """The queues and subscriptions that a file makes, with the roles on them and the tier of the namespace."""
+class DescribedBicep:
+    """What a Bicep file describes.
 
-    queues: tuple[ServiceBusQueue, ...]
-    subscriptions: tuple[ServiceBusQueue, ...]
-    grants: tuple[Grant, ...] | Unknown
-    tier: str | Unknown
+    Args:
+        queues: those that a function reads which uses this package, or may.
+        left_alone: the names of the others.
+        parts: its modules, read or not.
+        places: where things are written, by the names that findings have for them.
+    """
+
+    queues: tuple[OnServiceBus, ...]
+    left_alone: tuple[str, ...]
+    parts: tuple[Check, ...]
+    places: Mapping[str, Place]
 
 
-def describe_bicep(path: Path, parameters: Mapping[str, str]) -> tuple[OnServiceBus, ...]:
-    """Return a description for each queue that is no error queue, and that somebody may read as far as the file assigns roles.
+def describe_bicep(path: Path, parameters: Mapping[str, str], assumed: Mapping[str, Any]) -> DescribedBicep:
+    """Describe the queues of a file and of its local modules.
+
+    Args:
+        path: of the file.
+        parameters: values by name.
+        assumed: the properties of queues of other files, by their names.
 
     Raises:
         TemplateError: the file cannot be read.
@@ -199,112 +61,202 @@ def describe_bicep(path: Path, parameters: Mapping[str, str]) -> tuple[OnService
     """
     file = parsed(path)
     file = replace(file, given=typed(file, parameters))
-    parts, app = [deployed(file), *modules(file, path)], app_of(path, settings_of(file))
-    return tuple(describe_entity(queue, part, app) for part in parts for queue in read_queues(part))
+    read = [deployed(file, path), *modules(file, path)]
+    found = [each for each in read if isinstance(each, Deployed)]
+    parts = tuple(each for each in read if isinstance(each, Check))
+    others = tuple(entity_named(name, {"properties": each}, File({})) for name, each in assumed.items())
+    everything = (*(queue for part in found for queue in part.queues), *others)
+    whole = Whole(everything, app_of(path, settings_of(file)), identities_of(file))
+    described = [(queue, describe_queue(queue, part, whole)) for part in found for queue in candidates(part)]
+    strangers = strange_queues(whole)
+    left_alone = tuple(queue.name for queue, each in described if each is None)
+    places = {name: place for part in found for name, place in part.places.items()}
+    queues = (*(each for _, each in described if each is not None), *strangers)
+    return DescribedBicep(queues, left_alone, parts if queues else (), places)
 
 
-def parsed(path: Path) -> File:
-    """Return a file as it was parsed.
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What all parts of a deployment have in common: its queues, its app, and the app's identities."""
 
-    Raises:
-        TemplateError: it is no Bicep, or has a form that the parser does not know.
-    """
-    text, read = path.read_text(encoding="utf-8"), parser()
-    try:
-        return File(read.parse(text=text))
-    except Exception as error:
-        line = getattr(error, "line", None)
-        raise TemplateError(f"the parser does not understand it{f' from line {line}' if line else ''}") from error
+    queues: tuple[ServiceBusQueue, ...]
+    app: App
+    identities: frozenset[str] | Unknown
 
-
-@cache
-def parser() -> BicepParser:
-    """Return the parser, which takes a while to load its grammar."""
-    from pycep import BicepParser  # noqa: PLC0415  # for those who look at Bicep
-
-    return BicepParser()
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names of the queues."""
+        return frozenset(each.name for each in self.queues)
 
 
-def typed(file: File, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of parameters, of the types that the file declares.
-
-    Raises:
-        TemplateError: there is no such parameter, or it is no number.
-    """
-    declared = file.section("parameters")
-    for name in given:
-        if name not in declared:
-            raise TemplateError(f"there is no parameter {name}; the file has {', '.join(declared) or 'none'}")
-    try:
-        return {name: as_type(text, declared[name].get("type")) for name, text in given.items()}
-    except ValueError as error:
-        raise TemplateError(f"--parameter: {error}") from error
-
-
-def as_type(text: str, kind: object) -> object:
-    """Return a value of a type."""
-    match kind:
-        case "int":
-            return int(text)
-        case "bool":
-            return text.lower() == "true"
-        case _:
-            return text
-
-
-def deployed(file: File) -> Deployed:
-    """Return what a file makes by itself."""
-    return Deployed(entities_of(file), entities_of(file, SUBSCRIPTIONS), grants_of(file), tier_of(file))
-
-
-def modules(file: File, path: Path) -> Iterator[Deployed]:
-    """Yield what the local modules of a file make; those of registries are not looked at."""
-    for module in file.section("modules").values():
-        local = path.parent / str((module.get("detail") or {}).get("path", ""))
-        if module.get("type") == "local" and local.is_file():
-            inner = parsed(local)
-            config = module.get("config")
-            passed = (config.get("params") if isinstance(config, dict) else None) or {}
-            values = {name: maybe(lambda node=node: value(node, file)) for name, node in passed.items()}  # type: ignore[misc]
-            yield deployed(
-                replace(inner, given={name: each for name, each in values.items() if not isinstance(each, Unknown)})
-            )
-
-
-def read_queues(part: Deployed) -> Iterator[ServiceBusQueue]:
-    """Yield the queues that are no error queues, and that somebody may read as far as roles are assigned."""
+def candidates(part: Deployed) -> Iterator[ServiceBusQueue]:
+    """Yield the queues of a part that are no error queues."""
     errors = {queue.dead_letters_to for queue in part.queues}
-    readers = None if isinstance(part.grants, Unknown) else {each.scope for each in part.grants if each.role != "send"}
-    for queue in part.queues:
-        if queue.name not in errors and (readers is None or {queue.name, NAMESPACE} & readers):
-            yield queue
+    yield from (queue for queue in part.queues if queue.name not in errors)
 
 
-def describe_entity(queue: ServiceBusQueue, part: Deployed, app: App) -> OnServiceBus:
+def modules(file: File, path: Path, above: tuple[Path, ...] = ()) -> Iterator[Deployed | Check]:
+    """Yield what the local modules of a file make, and theirs; a check that was not done for one that cannot be read."""
+    for symbol, module in file.section("modules").items():
+        local = path.parent / str((module.get("detail") or {}).get("path", ""))
+        if module.get("type") != "local":
+            yield Check(PARTS, symbol, not_checked=f"the module {symbol} is of a registry, and not read")
+            continue
+        try:
+            if local.resolve() in (*above, path.resolve()):
+                raise TemplateError("it uses itself")
+            read = parsed(local)
+        except (OSError, UnicodeDecodeError, TemplateError) as error:
+            yield Check(PARTS, symbol, not_checked=f"the module {symbol} is not read: {error}")
+            continue
+        yield Check(PARTS, symbol)
+        for there in deployments(module.get("config"), file):
+            inner = replace(read, given=passed(module.get("config"), there))
+            yield deployed(inner, local)
+            yield from modules(inner, local, (*above, path.resolve()))
+
+
+def passed(config: Any, file: File) -> dict[str, Any]:
+    """Return the values that a module is given; a property of a resource by the resource's symbolic name."""
+    node = configuration({"config": config})
+    given = node.get("params")
+    found = {name: passed_value(each, file) for name, each in (given if isinstance(given, dict) else {}).items()}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def passed_value(node: Any, file: File) -> Any:
+    """Return a value that a module is given; a `Symbol` where only Azure knows it."""
+    found = maybe(lambda: value(node, file))
+    if not isinstance(found, Unknown):
+        return found
+    principal = principal_of(node, file)
+    return Symbol("" if isinstance(principal, Unknown) else principal)
+
+
+def describe_queue(queue: ServiceBusQueue, part: Deployed, whole: Whole) -> OnServiceBus | None:
+    """Return the description of a queue; None if no function reads it that uses this package."""
+    app, readers = whole.app, whole.app.readers
+    if isinstance(readers, Unknown):
+        if app.uses is True and not may_be_read(queue, part):
+            return None
+        why = app.uses.why if isinstance(app.uses, Unknown) else ""
+        return described_as(queue, part, whole, readers, readers, unread=unread_because(queue.name, why))
+    mine = [each for each in readers if isinstance(each.queue, str) and each.queue.lower() == queue.name.lower()]
+    unclear = next((each.queue for each in readers if isinstance(each.queue, Unknown)), None)
+    if PLACEHOLDER.search(queue.name):
+        unclear = Unknown("its name is not known here")
+    elif app.uses is not False and not all_are_known(app):
+        unclear = Unknown(f"{SCRIPT} does not say in plain words which queue each endpoint reads")
+    if not mine:
+        if unclear is None or app.uses is False:
+            return None
+        is_read = app.uses is True and is_granted(queue, part)
+        return described_as(
+            queue, part, whole, unclear, unclear, unread="" if is_read else unread_because(queue.name, unclear.why)
+        )
+    endpoint = endpoint_on(queue.name, mine, app)
+    if endpoint is None and unclear is None:
+        return None
+    first, *others = sorted(mine, key=lambda each: each.endpoint is None)
+    trigger = replace(first.trigger, other_readers=tuple(each.trigger.function for each in others))
+    return described_as(
+        queue, part, whole, trigger, endpoint or Unknown(f"the code names no endpoint of {queue.name} in plain words")
+    )
+
+
+def may_be_read(queue: ServiceBusQueue, part: Deployed) -> bool:
+    """True if somebody may read a queue, as far as roles are assigned; or if no role can say it."""
+    return isinstance(part.grants, Unknown) or is_granted(queue, part)
+
+
+def is_granted(queue: ServiceBusQueue, part: Deployed) -> bool:
+    """True if somebody has a role to read a queue."""
+    grants = () if isinstance(part.grants, Unknown) else part.grants
+    return any(each.role != "send" and each.scope in (queue.name, NAMESPACE) for each in grants)
+
+
+def unread_because(queue: str, why: str) -> str:
+    """Return why it is not known whether the function that reads a queue uses this package; empty where it is."""
+    return f"whether a function that reads {queue} uses this package: {why}" if why else ""
+
+
+def endpoint_on(queue: str, readers: list[QueueReader], app: App) -> Endpoint | None:
+    """Return the endpoint of a queue: one that reads it, or one that its trigger may call."""
+    mine = [each.endpoint for each in readers if each.endpoint is not None]
+    mine += [each for each in app.unbound if isinstance(each.queue, str) and each.queue.lower() == queue.lower()]
+    return mine[0] if mine else None
+
+
+def all_are_known(app: App) -> bool:
+    """True if the code makes endpoints, and says of each which queue it is for."""
+    readers = () if isinstance(app.readers, Unknown) else app.readers
+    endpoints = [*app.unbound, *(each.endpoint for each in readers if each.endpoint is not None)]
+    return bool(endpoints) and not any(isinstance(each.queue, Unknown) for each in endpoints)
+
+
+def strange_queues(whole: Whole) -> Iterator[OnServiceBus]:
+    """Yield a description for each endpoint whose queue the files do not make."""
+    names = {name.lower() for name in whole.names}
+    if any(map(PLACEHOLDER.search, names)):
+        return
+    for reader in () if isinstance(whole.app.readers, Unknown) else whole.app.readers:
+        if reader.endpoint is not None and isinstance(reader.queue, str) and reader.queue.lower() not in names:
+            missing = Unknown(
+                f"the queue {reader.queue} is not in this file; `recoverable check --queue` looks at a deployed one, and --assume says what it is like"
+            )
+            nothing = Deployed(Path(), (), (), missing, missing, {})
+            yield described_as(missing, nothing, whole, reader.trigger, reader.endpoint, name=reader.queue)
+
+
+def described_as(
+    queue: ServiceBusQueue | Unknown,
+    part: Deployed,
+    whole: Whole,
+    trigger: Trigger | Unknown,
+    code: Endpoint | Unknown,
+    *,
+    name: str = "",
+    unread: str = "",
+) -> OnServiceBus:
     """Return the description of a queue."""
+    app, settings = whole.app, whole.app.settings
+    variables: Mapping[str, str | Unknown] = {} if isinstance(settings, Unknown) else settings
+    named = error_name(code, settings)
+    queue_name = queue.name if isinstance(queue, ServiceBusQueue) else name
     return OnServiceBus(
         queue,
-        error_entity_of(queue, part.queues, app.settings),
+        error_entity_of(queue, named, whole),
         host=app.host,
-        trigger=app.folder
-        if isinstance(app.folder, Unknown)
-        else trigger_on(queue.name, app.folder, app.known_settings),
+        bundle=app.bundle,
+        trigger=trigger,
         workload=workload(app),
-        settings=app.settings,
+        settings=settings,
         grants=part.grants,
-        subscriptions=tuple(each for each in part.subscriptions if each.forwards_to == queue.name),
+        identities=whole.identities,
+        ladder=ladder_of(variables)
+        if isinstance(app.readers, Unknown)
+        else code
+        if isinstance(code, Unknown)
+        else code.ladder,
+        code=code,
+        queue_name=queue_name,
+        error_name=named,
+        made=whole.names,
+        subscriptions=tuple(each for each in part.subscriptions if each.forwards_to == queue_name),
         tier=part.tier,
-        ladder=ladder_of({} if isinstance(app.settings, Unknown) else app.settings),
+        unread=unread,
     )
 
 
 def error_entity_of(
-    queue: ServiceBusQueue, queues: tuple[ServiceBusQueue, ...], settings: Settings
+    queue: ServiceBusQueue | Unknown, named: str | Unknown, whole: Whole
 ) -> ServiceBusQueue | Unknown | None:
-    """Return the queue that gets a queue's dead letters, else the one that the app settings name."""
-    named = None if isinstance(settings, Unknown) else settings.get(f"{PREFIX}ERROR_QUEUE")
-    target = queue.dead_letters_to if queue.dead_letters_to is not None else named
+    """Return the error queue: the one that is named, if it is made here, else the one that gets the queue's dead letters."""
+    target = queue if isinstance(queue, Unknown) else queue.dead_letters_to
+    for name in (named, target):
+        for each in whole.queues:
+            if isinstance(name, str) and each.name.lower() == name.lower():
+                return each
     if target is None or isinstance(target, Unknown):
         return target
-    missing = Unknown(f"the queue {target} is not in this file; `recoverable check --queue` looks at a deployed one")
-    return next((each for each in queues if each.name == target), missing)
+    return Unknown(f"the queue {target} is not in this file; `recoverable check --queue` looks at a deployed one")

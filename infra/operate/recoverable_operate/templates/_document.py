@@ -41,11 +41,57 @@ def parse_document(text: str) -> dict[str, Any]:
 
     try:
         document = yaml.load(text, Loader=_loader())  # noqa: S506 (a SafeLoader with CloudFormation's tags)
+        measure(document)
     except yaml.YAMLError as error:
         raise TemplateError(f"The template is not valid YAML: {error}") from error
+    except TemplateError:
+        raise
+    except (RecursionError, ValueError, TypeError, AttributeError) as error:
+        raise TemplateError(f"The template cannot be read: {str(error) or type(error).__name__}") from error
     if not isinstance(document, dict):
         raise TemplateError(f"A template is a mapping with the section Resources; this one is {document!r:.80}.")
     return document
+
+
+def compose(text: str) -> Node | None:
+    """Return a template's nodes, which know their lines, of a text that `parse_document` takes."""
+    import yaml  # noqa: PLC0415  # of the extra `check`
+
+    return yaml.compose(text, Loader=_loader())
+
+
+MOST_VALUES, MOST_NESTED = 1_000_000, 200
+"""How many values a template has at most, each alias counted as often as it is used, and how deep they are nested."""
+
+
+def measure(document: Any) -> None:
+    """Refuse a document that contains itself, or that is too deep or too large to be walked.
+
+    Raises:
+        TemplateError: it is.
+    """
+    sizes: dict[int, tuple[int, int]] = {}  # of what was measured: values and depth; aliases are one object
+    waiting = [(document, False)]
+    open_: set[int] = set()
+    while waiting:
+        value, is_left = waiting.pop()
+        if id(value) in sizes or not isinstance(value, dict | list):
+            continue
+        inner = list(value.values() if isinstance(value, dict) else value)
+        if is_left:
+            open_.discard(id(value))
+            found = [sizes.get(id(each), (1, 0)) for each in inner]
+            sizes[id(value)] = 1 + sum(size for size, _ in found), 1 + max((depth for _, depth in found), default=0)
+            continue
+        if id(value) in open_:
+            raise TemplateError("The template contains itself: an alias is inside of what its anchor names.")
+        open_.add(id(value))
+        waiting += [(value, True), *((each, False) for each in inner)]
+    size, depth = sizes.get(id(document), (1, 0))
+    if size > MOST_VALUES or depth > MOST_NESTED:
+        raise TemplateError(
+            f"The template is too large to be read: more than {MOST_VALUES:,} values, or {MOST_NESTED} levels."
+        )
 
 
 def section(document: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -73,7 +119,7 @@ def resources_of(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             )
         if not isinstance(resource.get("Properties") or {}, dict):
             raise TemplateError(f"The Properties of {name} are {resource['Properties']!r:.80}; write a mapping.")
-    return dict(found)
+    return {str(name): resource for name, resource in found.items()}
 
 
 def as_text(value: Any) -> str:
@@ -100,6 +146,7 @@ def _loader() -> type[SafeLoader]:
         return {name if name in {"Ref", "Condition"} else f"Fn::{name}": argument}
 
     Loader.add_multi_constructor("!", long_form)
+    Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: str(node.value))
     return Loader
 
 

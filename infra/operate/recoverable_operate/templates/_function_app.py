@@ -1,164 +1,46 @@
-"""Read a Function App without running it: its settings, what the host refuses in its `host.json`, and the triggers that are written with literal values."""
+"""Read a Function App without running it: its settings, its `host.json`, and which functions of its code read which queues."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 from recoverable._service_bus.app_settings import resolved
-from recoverable._service_bus.host_json import CALLS_PER_CORE, HostOptions, read_host_json, values_of
-from recoverable_operate.rules._on_service_bus import Trigger, Workload, worker_threads
+from recoverable._service_bus.host_json import CALLS_PER_CORE, HostOptions, read_host_json
+from recoverable_operate.rules._endpoint import Endpoint
+from recoverable_operate.rules._ladder import PREFIX
+from recoverable_operate.rules._on_service_bus import Bundle, Trigger, Workload, worker_threads
 from recoverable_operate.rules._rule import Unknown
-
-MINIMAL_HOST_JSON = '{"version": "2.0", "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}}'
-"""The shortest `host.json` with which Azure runs a Service Bus trigger in Python."""
-
-BUNDLE = "Microsoft.Azure.Functions.ExtensionBundle"
-PREVIEW = f"{BUNDLE}.Preview"
-
-OLDEST_BUNDLE = (2, 6, 1)
-"""The oldest bundle that the host of version 4 takes (azure-functions-host, `extensionrequirements.json`)."""
-
-_BUNDLE = "extensionbundle__"
-_NEWEST = 10**6  # a part of a version that may be any
-_LOWEST = re.compile(r"[\[(]?\s*(\d+)(?:\.(\d+|\*))?(?:\.(\d+|\*))?")
+from recoverable_operate.templates._endpoints import SERVICE_BUS_ENDPOINT, calls_in, described, reachable
+from recoverable_operate.templates._expressions import Made, Reader, Reference, Scope, Value
+from recoverable_operate.templates._host_file import bundle_of, read_host
+from recoverable_operate.templates._sources import imports_package, sources_at
 
 SCRIPT = "function_app.py"
 
-DECORATOR, ENDPOINT = "service_bus_queue_trigger", "ServiceBusEndpoint"
+DECORATOR, BLUEPRINT = "service_bus_queue_trigger", "blueprint"
 
 Settings = Mapping[str, str | Unknown] | Unknown
 
 NO_HOST = Unknown("there is no host.json beside the file or above it")
 
 
-def check_host_file(document: Mapping[str, Any], settings: Mapping[str, str], *, extensions_installed: bool) -> None:
-    """Raise an error for a `host.json` with which Azure would run no Service Bus trigger.
-
-    Args:
-        document: Its content.
-        settings: The app settings, which can name the bundle too.
-        extensions_installed: True if the app brings its extensions along, in `bin/extensions.json`; it then needs no bundle.
-
-    Raises:
-        ValueError: The host would not start, or would not know the trigger (azure-functions-host, `HostJsonFileConfigurationSource`,
-            `ExtensionBundleConfigurationHelper` and `FunctionDescriptorProvider`).
-    """
-    _check_version(document)
-    flat = values_of(document, settings)
-    bundle = {name.removeprefix(_BUNDLE): value for name, value in flat.items() if name.startswith(_BUNDLE)}
-    if bundle:
-        _check_bundle(bundle.get("id"), bundle.get("version"))
-    elif not extensions_installed:
-        raise ValueError(
-            "it has no extensionBundle, so Azure does not know the Service Bus trigger and runs no function; "
-            f"write at least {MINIMAL_HOST_JSON}"
-        )
-
-
-def _check_version(document: Mapping[str, Any]) -> None:
-    if document and document.get("version") != "2.0":  # the host completes a file with nothing in it
-        came = repr(document["version"]) if "version" in document else "missing"
-        raise ValueError(f'"version" is {came}, and Azure starts no app with that; write "version": "2.0"')
-
-
-def _check_bundle(name: object, version: object) -> None:
-    if name not in (BUNDLE, PREVIEW):
-        raise ValueError(
-            f"extensionBundle.id is {name!r}, and Azure has no Service Bus trigger under that name; write {BUNDLE!r}"
-        )
-    if not isinstance(version, str) or (lowest := _LOWEST.match(version.strip())) is None:
-        raise ValueError(f"extensionBundle.version is {version!r}, which is no range of versions; write '[4.*, 5.0.0)'")
-    if tuple(_NEWEST if part in (None, "*") else int(part) for part in lowest.groups()) < OLDEST_BUNDLE:
-        raise ValueError(
-            f"extensionBundle.version is {version!r}, which Azure Functions 4 refuses; write '[4.*, 5.0.0)'"
-        )
-
-
-def trigger_on(queue: str, folder: Path, settings: Mapping[str, str]) -> Trigger | Unknown:
-    """Return the trigger that reads a queue.
+@dataclass(frozen=True, slots=True)
+class QueueReader:
+    """A function that reads a queue.
 
     Args:
         queue: the queue's name.
-        folder: the app's folder.
-        settings: the app settings, for names such as `%QUEUE%`.
+        trigger: its trigger.
+        endpoint: the endpoint that it is; None for a trigger that is written in the code.
     """
-    elsewhere = Unknown(
-        f"{SCRIPT} does not say in plain words which function reads {queue}; `recoverable local azure` loads the code"
-    )
-    try:
-        module = ast.parse((folder / SCRIPT).read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError):
-        return elsewhere
-    found = [trigger for name, trigger in triggers_in(module, settings) if name.lower() == queue.lower()]
-    if not found:
-        return elsewhere
-    first, *others = found
-    return Trigger(first.function, first.binary, first.completes, first.many, tuple(each.function for each in others))
 
-
-def triggers_in(module: ast.Module, settings: Mapping[str, str]) -> Iterator[tuple[str, Trigger]]:
-    """Yield the triggers of a module with the names of their queues; those of blueprints only where no function has one of its own."""
-    written = list(decorated(module, settings))
-    yield from written
-    queues = {name for name, _ in written}
-    yield from ((name, trigger) for name, trigger in endpoints(module, settings) if name not in queues)
-
-
-def decorated(module: ast.Module, settings: Mapping[str, str]) -> Iterator[tuple[str, Trigger]]:
-    """Yield the triggers that are written as decorators of functions."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for call in (each for each in node.decorator_list if calls_name(each, DECORATOR)):
-                said = keywords(call)
-                if name := queue_name(said.get("queue_name"), settings):
-                    many = word(said.get("cardinality")) == "many"
-                    completes = literal(said.get("auto_complete_messages"))
-                    binary = word(said.get("data_type")) == "binary"
-                    yield name, Trigger(node.name, binary, completes if isinstance(completes, bool) else None, many)
-
-
-def endpoints(module: ast.Module, settings: Mapping[str, str]) -> Iterator[tuple[str, Trigger]]:
-    """Yield the triggers that the blueprints of endpoints make."""
-    for node in ast.walk(module):
-        if calls_name(node, ENDPOINT):
-            said = keywords(node)
-            if name := queue_name(said.get("queue"), settings):
-                yield name, Trigger(name, binary=True, completes=True, many=literal(said.get("batch")) is True)
-
-
-def calls_name(node: ast.AST, name: str) -> bool:
-    """True if a node calls a function, or a method, of this name."""
-    return isinstance(node, ast.Call) and name in (getattr(node.func, "attr", None), getattr(node.func, "id", None))
-
-
-def keywords(node: ast.AST) -> dict[str, ast.expr]:
-    """Return the arguments of a call that are given by name."""
-    given = node.keywords if isinstance(node, ast.Call) else []
-    return {each.arg: each.value for each in given if each.arg}
-
-
-def literal(node: ast.expr | None) -> object:
-    """Return the value of a literal; None for any other expression."""
-    return node.value if isinstance(node, ast.Constant) else None
-
-
-def word(node: ast.expr | None) -> str:
-    """Return in lower case what a text or the name of an attribute says, such as `BINARY` of `func.DataType.BINARY`."""
-    return node.attr.lower() if isinstance(node, ast.Attribute) else str(literal(node)).lower()
-
-
-def queue_name(node: ast.expr | None, settings: Mapping[str, str]) -> str | None:
-    """Return the name of a queue; None if it is no literal, or names an app setting that is not known."""
-    found = literal(node)
-    try:
-        return resolved(found, settings) if isinstance(found, str) else None
-    except ValueError:
-        return None
+    queue: str | Unknown
+    trigger: Trigger
+    endpoint: Endpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +49,159 @@ class App:
 
     Args:
         settings: its settings.
-        folder: where its code and its host.json are.
-        host: the options of that.
+        host: the options of its host.json.
+        bundle: the extension bundle of that; None where it has none.
+        readers: the functions of its code that read queues.
+        unbound: the endpoints in its code that one of its triggers may call.
+        uses: True if it uses this package.
     """
 
     settings: Settings
-    folder: Path | Unknown
-    host: HostOptions | Unknown
+    host: HostOptions | Unknown = NO_HOST
+    bundle: Bundle | Unknown | None = NO_HOST
+    readers: tuple[QueueReader, ...] | Unknown = NO_HOST
+    unbound: tuple[Endpoint, ...] = ()
+    uses: bool | Unknown = NO_HOST
 
     @property
     def known_settings(self) -> Mapping[str, str]:
         """Return those settings whose values are known."""
         said = {} if isinstance(self.settings, Unknown) else self.settings
         return {name: each for name, each in said.items() if isinstance(each, str)}
+
+
+def app_of(path: Path, settings: Settings) -> App:
+    """Return the app whose `host.json` is beside a file, or in the nearest folder above it."""
+    app = App(settings)
+    for folder in path.resolve().parents:
+        if (folder / "host.json").is_file():
+            app = with_code(with_host(app, folder / "host.json"), folder)
+            break
+    said = {} if isinstance(settings, Unknown) else settings
+    return replace(app, uses=True) if any(name.startswith(PREFIX) for name in said) else app
+
+
+def with_host(app: App, file: Path) -> App:
+    """Return the app with what its `host.json` says."""
+    document = read_host_json(file, app.known_settings).document or {}
+    return replace(app, host=read_host(file, app.known_settings), bundle=bundle_of(document, app.known_settings))
+
+
+def with_code(app: App, folder: Path) -> App:
+    """Return the app with what its code says: `function_app.py`, and the files that it imports."""
+    here = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    sources = sources_at(here, ignored_folders(folder))
+    if isinstance(sources, Unknown) or SCRIPT not in sources.texts:
+        missing = sources if isinstance(sources, Unknown) else Unknown(f"there is no {SCRIPT} beside host.json")
+        return replace(app, readers=missing, uses=missing)
+    reader = Reader(sources, app.settings)
+    read = list(reachable(reader, SCRIPT))
+    scopes = [each for each in read if isinstance(each, Scope)]
+    endpoints = [resolve_queue(each, app.known_settings) for each in endpoints_of(reader, scopes)]
+    written = list(decorated(reader, scopes, app.known_settings))
+    taken = {each.queue.lower() for each in written if isinstance(each.queue, str)}
+    bound = [each for each in endpoints if each.bound or str(each.queue).lower() not in taken]
+    readers = (*written, *map(as_reader, bound))
+    unread = next((each for each in read if isinstance(each, Unknown)), None)
+    uses = bool(endpoints) or any(imports_package(node) for scope in scopes for node in ast.walk(scope.tree))
+    return replace(
+        app,
+        readers=readers if unread is None else unread,
+        unbound=tuple(each for each in endpoints if each not in bound),
+        uses=uses or (False if unread is None else unread),
+    )
+
+
+def ignored_folders(folder: Path) -> tuple[str, ...]:
+    """Return the folders at the top that are not published, as `.funcignore` names them plainly."""
+    try:
+        lines = (folder / ".funcignore").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(line.strip().strip("/") for line in lines)
+
+
+def endpoints_of(reader: Reader, scopes: list[Scope]) -> Iterator[Endpoint]:
+    """Yield the endpoints that an app's code makes."""
+    made: dict[str, Made] = {}
+    bound: set[str] = set()
+    for call, scope in (each for file in scopes for each in calls_in(file)):
+        found = reader.value(call, scope)
+        if isinstance(found, Made) and found.name == SERVICE_BUS_ENDPOINT:
+            made[found.where] = found
+        elif called_name(call) == SERVICE_BUS_ENDPOINT.rpartition(".")[2]:
+            yield Endpoint(scope.at(call), queue=scope.computed(call))
+        elif isinstance(call.func, ast.Attribute) and called_name(call) == BLUEPRINT:
+            of = reader.value(call.func.value, scope)
+            bound |= {of.where} if isinstance(of, Made) else set()
+    for where, each in made.items():
+        yield replace(described(each, reader.variables), bound=where in bound)
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the last part of the name that is called."""
+    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))
+
+
+def as_reader(endpoint: Endpoint) -> QueueReader:
+    """Return an endpoint as the function that its blueprint makes."""
+    name = endpoint.queue if isinstance(endpoint.queue, str) else endpoint.where
+    return QueueReader(endpoint.queue, Trigger(name, binary=True, completes=True, many=endpoint.batch), endpoint)
+
+
+def decorated(reader: Reader, scopes: list[Scope], settings: Mapping[str, str]) -> Iterator[QueueReader]:
+    """Yield the functions that have a trigger of their own."""
+    for scope in scopes:
+        for node in ast.walk(scope.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for call in filter(is_trigger, node.decorator_list):
+                    said = {each.arg: reader.value(each.value, scope) for each in call.keywords if each.arg}
+                    yield QueueReader(named_queue(said.get("queue_name"), settings), trigger_of(node.name, said))
+
+
+def is_trigger(node: ast.expr) -> TypeGuard[ast.Call]:
+    """True if a decorator is the trigger of a Service Bus queue."""
+    return isinstance(node, ast.Call) and DECORATOR in (
+        getattr(node.func, "attr", None),
+        getattr(node.func, "id", None),
+    )
+
+
+def trigger_of(function: str, said: Mapping[str, Value]) -> Trigger:
+    """Return the trigger that a decorator makes."""
+    completes = said.get("auto_complete_messages")
+    return Trigger(
+        function,
+        binary=is_word(said.get("data_type"), "binary"),
+        completes=completes if isinstance(completes, bool | Unknown) else None,
+        many=is_word(said.get("cardinality"), "many"),
+    )
+
+
+def is_word(value: Value, word: str) -> bool | Unknown:
+    """Return True if a text says a word, or a name ends with it, such as `func.DataType.BINARY`."""
+    if isinstance(value, Unknown):
+        return value
+    return (value.name.rpartition(".")[2] if isinstance(value, Reference) else str(value)).lower() == word
+
+
+def named_queue(value: Value, settings: Mapping[str, str]) -> str | Unknown:
+    """Return the name of a queue; Unknown if it is computed, or names an app setting that is not known."""
+    if not isinstance(value, str):
+        return (
+            value
+            if isinstance(value, Unknown)
+            else Unknown(f"{SCRIPT} has a trigger whose queue is computed when it runs")
+        )
+    try:
+        return resolved(value, settings)
+    except ValueError as error:
+        return Unknown(str(error).partition(";")[0])
+
+
+def resolve_queue(endpoint: Endpoint, settings: Mapping[str, str]) -> Endpoint:
+    """Return the endpoint with the settings that its queue's name stands for."""
+    return replace(endpoint, queue=named_queue(endpoint.queue, settings))
 
 
 def workload(app: App) -> Workload | Unknown:
@@ -189,24 +211,3 @@ def workload(app: App) -> Workload | Unknown:
     if isinstance(app.settings, Unknown):
         return app.settings
     return Workload(app.host.max_concurrent_calls or CALLS_PER_CORE, worker_threads(app.known_settings, cores=1))
-
-
-def app_of(path: Path, settings: Settings) -> App:
-    """Return the app whose `host.json` is beside a file, or in the nearest folder above it."""
-    for folder in path.resolve().parents:
-        if (folder / "host.json").is_file():
-            app = App(settings, folder, NO_HOST)
-            return replace(app, host=read_host(folder / "host.json", app.known_settings))
-    return App(settings, NO_HOST, NO_HOST)
-
-
-def read_host(path: Path, settings: Mapping[str, str]) -> HostOptions | Unknown:
-    """Return the options of a `host.json`, which app settings can replace."""
-    host = read_host_json(path, settings)
-    if host.problems:
-        return Unknown("; ".join(host.problems))
-    try:
-        check_host_file(host.document or {}, settings, extensions_installed=False)
-    except ValueError as error:
-        return Unknown(f"{path}: {error}")
-    return host.options

@@ -83,8 +83,8 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
         return function(argument, scope)
     except TemplateError:
         raise
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise TemplateError(f"{name} cannot be used with {argument!r} ({error}).") from error
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        raise TemplateError(f"{name} cannot be used with {argument!r:.300} ({error}).") from error
 
 
 def _ref(name: str, scope: Scope) -> Any:
@@ -198,7 +198,7 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Scope], Any]] = {
 }
 
 
-_LOOP = "Fn::ForEach::"
+LOOP = "Fn::ForEach::"
 _TRANSFORM = "AWS::LanguageExtensions"
 
 
@@ -210,7 +210,7 @@ def expand_section(section: Mapping[str, Any], scope: Scope) -> tuple[dict[str, 
         try:
             expanded |= _expand({name: value}, scope)
         except TemplateError as error:
-            if not str(name).startswith(_LOOP):
+            if not str(name).startswith(LOOP):
                 raise
             notes.append(f"{name} is not expanded, and its resources are not run: {error}")
     return expanded, tuple(notes)
@@ -229,7 +229,7 @@ def transform_notes(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _has_loop(value: Any) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    own = isinstance(value, dict) and any(str(key).startswith(_LOOP) for key in value)
+    own = isinstance(value, dict) and any(str(key).startswith(LOOP) for key in value)
     return own or any(_has_loop(each) for each in inner)
 
 
@@ -238,7 +238,7 @@ def _expand(value: Any, scope: Scope) -> Any:
         case dict():
             expanded: dict[Any, Any] = {}
             for key, inner in value.items():
-                expanded |= _loop(inner, scope) if str(key).startswith(_LOOP) else {key: _expand(inner, scope)}
+                expanded |= _loop(inner, scope) if str(key).startswith(LOOP) else {key: _expand(inner, scope)}
             return expanded
         case list():
             return [_expand(inner, scope) for inner in value]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from recoverable_operate.rules._on_sqs import Permissions, Statement, managed_statements, read_statement
 from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._document import TemplateError, maybe
-from recoverable_operate.templates._intrinsics import NO_VALUE, Scope, resolve
+from recoverable_operate.templates._intrinsics import NO_VALUE, Scope, is_call, resolve
 from recoverable_operate.templates._properties import Properties, listed, resources
 
 ROLE = "AWS::IAM::Role"
@@ -78,7 +79,8 @@ def of_template(name: str, values: Properties) -> Iterator[Read]:
     if name in TEMPLATES:
         parameter, arn, actions = TEMPLATES[name]
         value = maybe(lambda: values.text(parameter, "*"))
-        yield Statement(True, actions, None if isinstance(value, Unknown) else (arn + value,))  # noqa: FBT003
+        unread = value.why if isinstance(value, Unknown) else ""
+        yield Statement(True, actions, () if isinstance(value, Unknown) else (arn + value,), unread=unread)  # noqa: FBT003
     elif name.startswith(("SQS", "KMS")):
         yield f"the policy template {name} is not read here"
 
@@ -113,27 +115,44 @@ def policy_statements(document: Any, scope: Scope) -> Iterator[Read]:
 
 
 def each_statement(statements: Any, scope: Scope) -> Iterator[Read]:
-    """Yield statements, each resolved by itself, so that one that is not known hides no other."""
+    """Yield statements, each resource resolved by itself, so that one that is not known hides no other."""
     for raw in listed(statements):
         found = maybe(lambda raw=raw: resolve(raw, scope))  # type: ignore[misc]
-        if isinstance(found, Unknown) and isinstance(raw, dict):
-            yield read_statement({**raw, "Action": actions_of(raw, scope), "Resource": None})
-        elif isinstance(found, dict):
+        if isinstance(found, dict):
             yield read_statement(found)
+        elif isinstance(found, Unknown) and isinstance(raw, dict):
+            yield partly_read(raw, scope)
         elif isinstance(found, Unknown):
             yield found.why
 
 
-def actions_of(raw: dict[str, Any], scope: Scope) -> Any:
-    """Return the actions of a statement; all where they are not known."""
+def partly_read(raw: dict[str, Any], scope: Scope) -> Statement:
+    """Return a statement of which something is not known."""
+    parts = [(each, maybe(lambda each=each: resolve(each, scope))) for each in listed(raw.get("Resource", "*"))]  # type: ignore[misc]
+    unread = any(isinstance(each, Unknown) and may_be_a_queue(written, scope) for written, each in parts)
+    read = [text for _, each in parts if not isinstance(each, Unknown | dict) for text in listed(each)]
     actions = maybe(lambda: resolve(raw.get("Action", "*"), scope))
-    return "*" if isinstance(actions, Unknown) else actions
+    known = {**raw, "Action": "*" if isinstance(actions, Unknown) else actions, "Resource": read}
+    return replace(read_statement(known), unread="a resource is not known before deployment" if unread else "")
+
+
+def may_be_a_queue(written: Any, scope: Scope) -> bool:
+    """True unless a value refers to a resource of another kind than a queue, a key or a stack."""
+    match written:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]} if name in scope.resources:
+            return str(scope.resources[name]["Type"]).startswith(
+                ("AWS::SQS::", "AWS::KMS::", "AWS::CloudFormation::", "Custom::")
+            )
+        case {"Fn::GetAtt": str(text)}:
+            return may_be_a_queue({"Ref": text.partition(".")[0]}, scope)
+        case _:
+            return True
 
 
 def each_of(values: Any, scope: Scope) -> Iterator[Any]:
-    """Yield the items of a list, each resolved if it is no policy, whose statements are resolved one by one."""
+    """Yield the items of a list, each resolved, but for policies: what is in one is resolved one by one."""
     for item in listed(values):
-        if isinstance(item, dict) and ("Statement" in item or "PolicyDocument" in item):
+        if isinstance(item, dict) and not is_call(item):
             yield item
             continue
         found = maybe(lambda item=item: resolve(item, scope))  # type: ignore[misc]

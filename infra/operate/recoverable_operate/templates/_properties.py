@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._document import TemplateError, as_text, maybe
 from recoverable_operate.templates._intrinsics import Scope, holds, is_call, resolve
 
@@ -105,16 +105,23 @@ class Properties:
         return value == "true"
 
 
-def with_names(scope: Scope) -> Scope:
-    """Return the scope with a `Ref` and an `Arn` of each resource, as good as they are known before deployment."""
+def with_names(scope: Scope, stack: str = "") -> Scope:
+    """Return the scope with a `Ref` and an `Arn` of each resource, as good as they are known before deployment.
+
+    Args:
+        scope: of a template.
+        stack: how the names begin of resources that the template does not name.
+    """
     named = replace(scope, attributes={name: {"Ref": name} for name in scope.resources})
-    return replace(scope, attributes={name: attributes(name, each, named) for name, each in scope.resources.items()})
+    return replace(
+        scope, attributes={name: attributes(name, each, named, stack) for name, each in scope.resources.items()}
+    )
 
 
-def attributes(logical_id: str, resource: Mapping[str, Any], scope: Scope) -> dict[str, str]:
+def attributes(logical_id: str, resource: Mapping[str, Any], scope: Scope, stack: str) -> dict[str, str]:
     """Return what a resource is referred to by."""
     kind = resource["Type"]
-    name = name_of(Properties(logical_id, resource.get("Properties") or {}, scope), kind)
+    name = name_of(Properties(logical_id, resource.get("Properties") or {}, scope), kind, stack)
     region, account = (as_text(scope.parameters[f"AWS::{each}"]) for each in ("Region", "AccountId"))
     service = "lambda" if kind in FUNCTIONS else kind.split("::")[1].lower() if "::" in kind else kind.lower()
     arn = f"arn:aws:{service}:{region}:{account}:{RESOURCE_PARTS.get(kind, '')}{name}"
@@ -124,12 +131,12 @@ def attributes(logical_id: str, resource: Mapping[str, Any], scope: Scope) -> di
     return {"Ref": arn if kind == "AWS::IAM::ManagedPolicy" else name, "Arn": arn}
 
 
-def name_of(properties: Properties, kind: str) -> str:
-    """Return the name of a resource; its logical id where the template says none, or none that is known."""
+def name_of(properties: Properties, kind: str, stack: str) -> str:
+    """Return the name of a resource: its logical id where the template says none, in angle brackets where it is not known."""
     ending = ".fifo" if kind == QUEUE and maybe(lambda: properties.flag("FifoQueue", default=False)) is True else ""
-    with suppress(TemplateError):
-        return properties.text(NAMES.get(kind, ""), properties.where + ending)
-    return properties.where + ending
+    generated = stack + properties.where + ending
+    name = maybe(lambda: properties.text(NAMES.get(kind, ""), generated))
+    return f"<{generated}>" if isinstance(name, Unknown) else name
 
 
 def resources(scope: Scope, *kinds: str, strict: bool = False) -> Iterator[Properties]:

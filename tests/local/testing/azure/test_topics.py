@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import azure.functions as func
 import pytest
 from azure.servicebus import ServiceBusMessage
+from azure.servicebus.exceptions import ServiceBusError
 
 from local.testing.azure.apps import ERRORS, QUEUE, attempts, endpoint, happened
 from recoverable import Message
@@ -12,6 +15,7 @@ from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ServiceBusWorld
 
 TOPIC, AUDIT = "events", "audit"
+START = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def topic_app(subscription: str = AUDIT) -> tuple[func.FunctionApp, list[bytes]]:
@@ -90,6 +94,14 @@ def test_a_handlers_own_client_sends_to_a_topic_and_reads_a_subscription(service
     service_bus_world.client.get_topic_sender(TOPIC).send_messages(ServiceBusMessage("x"))
     with service_bus_world.client.get_subscription_receiver(TOPIC, AUDIT) as receiver:
         assert [str(each) for each in receiver.receive_messages()] == ["x"]
+
+
+def test_nobody_sends_to_a_subscription(service_bus_world: ServiceBusWorld) -> None:
+    sender = service_bus_world.client.get_queue_sender(f"{TOPIC}/Subscriptions/{AUDIT}")
+    with pytest.raises(ServiceBusError, match="a topic's subscription; let it forward to a queue"):
+        sender.send_messages(ServiceBusMessage("x"))
+    with pytest.raises(ServiceBusError, match="a topic's subscription; let it forward to a queue"):
+        sender.schedule_messages(ServiceBusMessage("x"), START + timedelta(hours=1))
 
 
 def test_the_subscriptions_that_an_app_reads_are_named_in_the_error(service_bus_world: ServiceBusWorld) -> None:

@@ -7,15 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from recoverable._service_bus.host_json import CALLS_PER_CORE, CORES, HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_operate import rules
-from recoverable_operate.rules import (
-    SERVICE_BUS_RULES,
-    Finding,
-    OnServiceBus,
-    Unknown,
-    Workload,
-    results,
-    worker_threads,
-)
+from recoverable_operate.rules import SERVICE_BUS_RULES, OnServiceBus, Unknown, Workload, check, worker_threads
 
 SERVED_HERE = Unknown("the queues are those that are served here")
 
@@ -32,8 +24,8 @@ def advice(
         cores: The processors of the machine.
     """
     described = describe(options, triggers, settings, cores)
-    found = [str(each) for one in described for each in results(SERVICE_BUS_RULES, one) if isinstance(each, Finding)]
-    return tuple(dict.fromkeys(found))
+    checks = [each for one in described for each in check(SERVICE_BUS_RULES, one)]
+    return tuple(dict.fromkeys(str(problem) for each in checks for problem in each.problems))
 
 
 def describe(

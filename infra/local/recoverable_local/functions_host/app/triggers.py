@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recoverable._service_bus.app_settings import resolved
+from recoverable._service_bus.app_settings import is_connection_string, resolved
 from recoverable_local.functions_host.worker.worker import Function
 
 TYPE = "servicebustrigger"
@@ -134,7 +134,7 @@ def _output(binding: Mapping[str, Any], settings: Mapping[str, str]) -> Output:
 
 def _connection(binding: Mapping[str, Any], settings: Mapping[str, str]) -> str:
     name = str(binding.get("connection") or "ServiceBus")
-    if "=" in name:  # no app setting's name has it
+    if is_connection_string(name):
         raise ValueError(
             f"the connection of its binding {binding.get('name')!r} is a connection string, which is not shown here because it holds a key; "
             "Azure looks for an app setting of that name: put the string into an app setting, and write the setting's name"

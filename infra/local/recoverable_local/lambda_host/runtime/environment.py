@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from datetime import timedelta
 
-from recoverable.aws._options import MAX_CONCURRENCY
+from recoverable.aws._batch import MAX_CONCURRENCY
 from recoverable.aws._order import VISIBILITY_TIMEOUT
 from recoverable_local.lambda_host.sam.stack import Function
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from recoverable_local.service_bus.broker.limits import MAX_MESSAGE
+from recoverable_local.service_bus.broker.refusals import not_allowed
 from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 
 DEAD_LETTERS = "/$DeadLetterQueue"
@@ -62,6 +63,20 @@ def of_subscription(subscription: Subscription, *, topic: str) -> Profile:
 def subscription_path(topic: str, subscription: str) -> str:
     """Return the path of a topic's subscription."""
     return f"{topic}{SUBSCRIPTIONS}{subscription}"
+
+
+def check_target(path: str) -> None:
+    """Check that messages can be sent to a path.
+
+    Raises:
+        RefusedError: It is that of a subscription, or of dead letters.
+    """
+    if path.lower().endswith(DEAD_LETTERS.lower()):
+        raise not_allowed(f"Nobody sends to {path!r}; dead-letter a message instead.")
+    if SUBSCRIPTIONS.lower() in path.lower():
+        raise not_allowed(
+            f"Nobody sends to {path!r}, a topic's subscription; let it forward to a queue (ForwardTo), and send there."
+        )
 
 
 def of_topic(topic: Topic) -> Profile:

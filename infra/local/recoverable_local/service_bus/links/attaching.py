@@ -13,7 +13,7 @@ from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.holding.content import parse
 from recoverable_local.service_bus.broker.limits import MAX_MESSAGE, check_size
 from recoverable_local.service_bus.broker.namespace import Namespace
-from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
+from recoverable_local.service_bus.broker.profile import DEAD_LETTERS, check_target
 from recoverable_local.service_bus.broker.refusals import RefusedError, not_allowed
 from recoverable_local.service_bus.faults import Faults, Operation
 from recoverable_local.service_bus.links.incoming import IncomingLink
@@ -73,8 +73,7 @@ def _accept_session(entity: Entity, link: OutgoingLink, request: Attach) -> None
 
 
 def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Faults) -> None:
-    if entity.profile.path.endswith(DEAD_LETTERS):
-        raise not_allowed(f"Nobody sends to {entity.profile.path!r}; dead-letter a message instead.")
+    check_target(entity.profile.path)
 
     def take(data: bytes, message_format: int) -> None:
         faults.perform(Operation.SEND, entity.profile.path, lambda: _enqueue(entity, data, message_format))

@@ -11,6 +11,7 @@ from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.holding.content import Content, parse
 from recoverable_local.service_bus.broker.holding.messages import Message, Verb, Verdict
 from recoverable_local.service_bus.broker.limits import check_size
+from recoverable_local.service_bus.broker.profile import check_target
 from recoverable_local.service_bus.faults import Faults, Operation
 from recoverable_local.service_bus.links.requests import Answer, Request
 from recoverable_local.service_bus.links.settling import encoded
@@ -42,6 +43,7 @@ def manage(entity: Entity, request: Request, faults: Faults) -> Answer:
 
 
 def _schedule(entity: Entity, body: Arguments) -> Answer:
+    check_target(entity.profile.path)
     contents = [_content(entity, each["message"]) for each in body["messages"]]
     for content in contents:
         entity.check(content)

@@ -57,16 +57,17 @@ class EntityWorld(VirtualWorld):
             )
         )
 
-    def create_topic(self, name: str) -> None:
+    def create_topic(self, name: str, *, max_size: int = 262_144) -> None:
         """Make a topic; "….fifo" makes a FIFO topic.
 
         Args:
             name: its name.
+            max_size: bytes of a message and of a batch, 1,024 to 1,048,576.
 
         Raises:
             ValueError: SNS takes no topic of that name.
         """
-        self._topics.create(name)
+        self._topics.create(name, max_size)
 
     def create_subscription(self, topic: str, name: str, *, forward_to: str) -> None:
         """Let a queue get what is published to a topic, by raw message delivery; make both if they are missing.

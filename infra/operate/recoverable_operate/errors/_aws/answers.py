@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from recoverable._sqs.answers import batch_failures, call_failure, is_answer
-from recoverable._sqs.batches import BatchOperation, Entry, call_batch
+from recoverable._sqs.answers import call_failure, is_answer
+from recoverable._sqs.batches import BatchOperation, Entry, batch_failures, call_batch
 from recoverable_operate.errors._queue import one_line
 
 if TYPE_CHECKING:

@@ -38,11 +38,13 @@ class Attributes:
     Args:
         arn: its ARN.
         depth: about how many messages it holds, hidden and delayed ones included.
+        in_flight: about how many of them somebody has received, so that they are hidden.
         max_receives: after how many receives it dead-letters a message itself; None when it never does.
     """
 
     arn: str
     depth: int
+    in_flight: int
     max_receives: int | None
 
     @property
@@ -60,9 +62,11 @@ def read_attributes(client: SQSClient, url: str) -> Attributes:
     with call_error(url):
         found: Any = client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
     policy = json.loads(found.get("RedrivePolicy") or "{}")
+    counts = {each: int(found.get(f"ApproximateNumberOfMessages{each}", 0)) for each in ("", "NotVisible", "Delayed")}
     return Attributes(
         found["QueueArn"],
-        sum(int(found.get(f"ApproximateNumberOfMessages{each}", 0)) for each in ("", "NotVisible", "Delayed")),
+        sum(counts.values()),
+        counts["NotVisible"],
         int(policy["maxReceiveCount"]) if "maxReceiveCount" in policy else None,
     )
 

@@ -20,12 +20,16 @@ from recoverable_operate.errors._aws.attributes import (
 )
 from recoverable_operate.errors._aws.copies import CopySender
 from recoverable_operate.errors._aws.hidden import HiddenMessages
-from recoverable_operate.errors._aws.messages import Record, arn_of, checked_record, failed_message, record_of
+from recoverable_operate.errors._aws.messages import Record, arn_of, line_of, message_of, record_of
+from recoverable_operate.errors._journal import Journal
 from recoverable_operate.errors._message import FailedMessage
 from recoverable_operate.errors._queue import Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+COUNTS_SETTLE = 5
+"""Seconds between two reads of how many messages are in flight: SQS counts late (GetQueueAttributes, "eventual consistency")."""
 
 EMPTY_POLLS = 3
 """Empty long polls after which a look has seen all: a receive asks some of SQS's servers, a long poll all of them."""
@@ -40,6 +44,7 @@ class SqsErrorQueue:
         sender_for: returns a client that tries each send once, for a region.
         clock: tells the time.
         stop: ends a look.
+        journal: knows which other runs on this machine hide messages, and tells them of this one; None for one that nobody kills.
         rate: messages that will be sent a second, for the time that they are hidden.
         poll: seconds of a long poll.
     """
@@ -54,6 +59,7 @@ class SqsErrorQueue:
         sender_for: Callable[[str], SQSClient],
         clock: Clock,
         stop: Stop,
+        journal: Journal | None = None,
         rate: float = 0,
         poll: int = 2,
     ) -> None:
@@ -65,6 +71,8 @@ class SqsErrorQueue:
         self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
         self._copies = CopySender(queue_from_arn(self.address), sender_for)
         self._began, self._seen = clock.now(), 0
+        self._journal = journal or Journal(":memory:")
+        self._run = self._journal.begin_run(self.address, self._began, self._began + timedelta(seconds=self._seconds))
         self._ended: str | None = None
 
     def canonical(self, queue: str) -> str:
@@ -84,17 +92,21 @@ class SqsErrorQueue:
         self._check_receives(1)
         empty, self._ended = 0, None
         while empty < EMPTY_POLLS and not self._stop.requested:
-            self._ended = self._reason_to_end()
-            if self._ended:
-                return
             new = self._receive()
             empty = 0 if new else empty + 1
+            if not new:
+                continue  # three polls last a minute at most, less than what `keep` leaves of a message's time
             self.keep()
             for message in new:
                 self._check_receives(message.receives)
                 yield message
-            if new and self.ordered and self._seen > len(self._hidden):
+            self._ended = self._reason_to_end()
+            if self._ended:
+                return
+            if self.ordered and self._seen > len(self._hidden):
                 return  # what is gone since the first look let more of its groups appear: they are sent before others
+        if not self._stop.requested:
+            self._ended = self._hidden_by_others()
 
     def ending(self) -> str | None:
         """Return why the look ended early."""
@@ -133,12 +145,12 @@ class SqsErrorQueue:
         return self._hidden.delete(messages)
 
     def to_line(self, message: FailedMessage) -> dict[str, Any]:
-        """Return the record as Lambda writes it, without what only this receive had."""
-        return {name: value for name, value in message.native.record.items() if name != "receiptHandle"}
+        """Return the record of a message."""
+        return line_of(message)
 
-    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
-        """Return the message of a record."""
-        return failed_message(checked_record(line))
+    def from_line(self, line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
+        """Return the message of a record with this body."""
+        return message_of(line, body)
 
     def keep(self) -> None:
         """Hide for longer what would soon be visible."""
@@ -151,11 +163,16 @@ class SqsErrorQueue:
 
     def give_back(self) -> GivenBack:
         """Make visible what is held."""
-        return self._hidden.give_back()
+        given = self._hidden.give_back()
+        if given.until is None:
+            self._journal.end_run(self._run)
+        return given
 
     def _receive(self) -> list[FailedMessage]:
         """Return the messages of a receive that were not seen before."""
         new = [message for each in self._received() if (message := self._hidden.add(each))]
+        if new:
+            self._journal.hide(self._run, self._clock.now() + timedelta(seconds=self._seconds))
         self._seen += len(new)
         return new
 
@@ -183,6 +200,24 @@ class SqsErrorQueue:
                 f"{self.address} dead-letters a message after {most} receives, so looking at one that was received "
                 f"{receives} times might move it away; raise maxReceiveCount of its redrive policy, or remove the policy"
             )
+
+    def _hidden_by_others(self) -> str | None:
+        """Return how many messages another reader hides from this look, and until when; None when there are none."""
+        if (count := self._in_flight_elsewhere()) < 1:
+            return None
+        self._clock.sleep(COUNTS_SETTLE)
+        self.keep()
+        if (count := min(count, self._in_flight_elsewhere())) < 1:
+            return None
+        if runs := self._journal.hiding(self.address, self._clock.now(), but=self._run):
+            began, until = runs[0][0], max(end for _, end in runs)
+            by = f"an earlier run on this machine, which began at {began:%H:%M:%S} UTC; they come back by {until:%H:%M:%S} UTC"
+        else:
+            by = "another reader; SQS hides a message for 12 hours at most"
+        return f"{count} messages are hidden by {by}"
+
+    def _in_flight_elsewhere(self) -> int:
+        return read_attributes(self._client, self._url).in_flight - len(self._hidden)
 
     def _reason_to_end(self) -> str | None:
         if len(self._hidden) >= MOST_IN_FLIGHT:

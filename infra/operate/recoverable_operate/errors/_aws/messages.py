@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from math import ceil
@@ -128,8 +129,6 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
     """
     record, wire = copy.message.native
     wire = changed(wire, copy.changes)
-    if copy.body is not None:
-        record, wire = edited(record, wire, copy.body)
     entry = entry_of(record, wire)
     if (excess := size(entry) - MAX_SIZE) > 0:
         raise Unsendable(f"its copy would be {excess:,} bytes larger than the {MAX_SIZE:,} that SQS takes")
@@ -145,19 +144,30 @@ def check_delay(to: Queue, delay: timedelta) -> None:
         raise Unsendable(f"SQS delays a message by {LONGEST_DELAY.seconds} seconds at most; give a shorter --delay")
 
 
-def edited(record: Record, wire: Wire, body: bytes) -> tuple[Record, Wire]:
-    """Return record and wire with another body, in the wrapper where there is one.
+def line_of(message: FailedMessage) -> Record:
+    """Return the record as Lambda writes it, without what only this receive had, and without a body that the line says itself."""
+    record, wire = message.native
+    left_out = {"receiptHandle"} if message.body is None or wire.wrapper is not None else {"receiptHandle", "body"}
+    return {name: value for name, value in record.items() if name not in left_out}
+
+
+def message_of(line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
+    """Return the message of an exported record, with its body: in the wrapper where there is one.
 
     Raises:
-        Unsendable: the body is no text.
+        KeyError, TypeError, ValueError: it is none, or SQS takes no such body.
     """
-    if wire.wrapper is not None:
-        wrapper = {**wire.wrapper, "Body": b64encode(body).decode(), S3_BODY_KEY: None}
-        return record, Wire(body, wire.headers, wire.attributes, wrapper)
-    try:
-        return {**record, "body": body.decode()}, wire
-    except UnicodeDecodeError:
-        raise Unsendable("its edited body is no text in UTF-8, and SQS takes nothing else") from None
+    if body is not None and "body" not in line:
+        try:
+            return failed_message(checked_record({**line, "body": body.decode(errors="surrogatepass")}))
+        except UnicodeDecodeError:
+            raise ValueError("its body is no text in UTF-8, and SQS takes nothing else") from None
+    message = failed_message(checked_record(line))
+    record, wire = message.native
+    if body in (None, message.body) or wire.wrapper is None:
+        return message
+    wrapper = {**wire.wrapper, "Body": b64encode(body).decode(), S3_BODY_KEY: None}
+    return replace(message, body=body, native=Native(record, Wire(body, wire.headers, wire.attributes, wrapper)))
 
 
 def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
@@ -145,11 +146,11 @@ class ServiceBusErrorQueue:
 
     def to_line(self, message: FailedMessage) -> dict[str, Any]:
         """Return the record of a message."""
-        return dict(message.native)
+        return {name: value for name, value in message.native.items() if name != "body" or value is None}
 
-    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
-        """Return the message of a record."""
-        return self._read(wire.checked_record(line))
+    def from_line(self, line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
+        """Return the message of a record with this body."""
+        return self._read(wire.checked_record(line if body is None else {**line, "body": b64encode(body).decode()}))
 
     def keep(self) -> None:
         """Renew the locks that end soon."""

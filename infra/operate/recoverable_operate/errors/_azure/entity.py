@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recoverable._service_bus.app_settings import is_connection_string, shown
 from recoverable_operate.errors._queue import OperateError
 
 DEAD_LETTERS = "/$deadletterqueue"
@@ -47,9 +48,9 @@ def entity_of(address: str) -> Entity:
     namespace, _, path = address.removeprefix("sb://").strip("/").lower().partition("/")
     dead_letters = path.endswith(DEAD_LETTERS)
     path = path.removesuffix(DEAD_LETTERS)
-    if not namespace or not path or "$" in path:
+    if not namespace or not path or "$" in path or is_connection_string(address):
         raise OperateError(
-            f"{address!r} is no queue; write sb://NAMESPACE/QUEUE, sb://NAMESPACE/QUEUE/$deadletterqueue, "
+            f"{shown(address)} is no queue; write sb://NAMESPACE/QUEUE, sb://NAMESPACE/QUEUE/$deadletterqueue, "
             "or sb://NAMESPACE/TOPIC/subscriptions/NAME/$deadletterqueue"
         )
     named = namespace if "." in namespace or ":" in namespace or namespace == "localhost" else namespace + DOMAIN

@@ -143,7 +143,7 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
     return {
         **fields,
-        "body": copy.message.body if copy.body is None else copy.body,
+        "body": copy.message.body,
         "message_id": identity(copy, namespace, entity, to),
         "application_properties": changed(kept, {**dict.fromkeys(DEAD_LETTER_PROPERTIES), **copy.changes}) | others,
         **({"scheduled_enqueue_time_utc": in_milliseconds(now + delay)} if delay else {}),

@@ -130,9 +130,9 @@ class SessionErrorQueue:
         """Return the record of a message."""
         return self._whole.to_line(message)
 
-    def from_line(self, line: Mapping[str, Any]) -> FailedMessage:
-        """Return the message of a record."""
-        return self._whole.from_line(line)
+    def from_line(self, line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
+        """Return the message of a record with this body."""
+        return self._whole.from_line(line, body)
 
     def keep(self) -> None:
         """Renew what is held."""

@@ -24,6 +24,7 @@ def publish_batch(topics: Topics, request: Request) -> Answer:
     """Take up to ten messages; each succeeds or fails alone."""
     entries, topic = request["PublishBatchRequestEntries"], topic_of(topics, request)
     checks.check_batch(entries, "PublishBatch")
+    checks.check_batch_size([as_sent(entry) for entry in entries], topic.settings.max_size)
     return {"Successful": [], "Failed": []} | for_each(entries, lambda entry: publish_one(topics, topic, entry))
 
 
@@ -32,10 +33,15 @@ def topic_of(topics: Topics, request: Request) -> Queue:
     return topics.topic(request["TopicArn"].rpartition(":")[2])
 
 
+def as_sent(entry: Request) -> Request:
+    """Return an entry as SQS names its parts."""
+    return {**entry, "MessageBody": entry["Message"]}
+
+
 def publish_one(topics: Topics, topic: Queue, entry: Request) -> Answer:
     """Check one message and take it."""
     body, group = entry["Message"], entry.get("MessageGroupId")
-    checks.check_entry({**entry, "MessageBody": body}, topic.settings)
+    checks.check_entry(as_sent(entry), topic.settings)
     deduplication = entry.get("MessageDeduplicationId")
     if topic.settings.fifo and deduplication is None:
         deduplication = sha256(body.encode()).hexdigest()

@@ -132,10 +132,10 @@ def check_batch(entries: Sequence[Entry], request: str) -> None:
             raise batch("BatchEntryIdsNotDistinct", f"Id {entry_id} repeated.")
 
 
-def check_batch_size(entries: Sequence[Entry]) -> None:
+def check_batch_size(entries: Sequence[Entry], most: int = MAX_BATCH) -> None:
     """Refuse messages that together exceed the size of a batch."""
-    if (total := sum(map(size_of, entries))) > MAX_BATCH:
-        text = f"Batch requests cannot be longer than {MAX_BATCH} bytes. You have sent {total} bytes."
+    if (total := sum(map(size_of, entries))) > most:
+        text = f"Batch requests cannot be longer than {most} bytes. You have sent {total} bytes."
         raise batch("BatchRequestTooLong", text)
 
 

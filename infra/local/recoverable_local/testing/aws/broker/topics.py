@@ -16,7 +16,7 @@ TOPIC_NAME = r"[A-Za-z0-9_-]{1,256}|(?=.{6,256}\Z)[A-Za-z0-9_-]+\.fifo"
 """Pattern of a topic's name (Amazon SNS, CreateTopic)."""
 
 MAX_SIZE = 256 * KIBIBYTE
-"""Bytes of a message (Amazon SNS quotas)."""
+"""Bytes of a message and of a batch where a topic sets no other (Amazon SNS, MaximumMessageSize)."""
 
 
 class Topics:
@@ -32,8 +32,8 @@ class Topics:
         self._topics: dict[str, Queue] = {}
         self._subscriptions: dict[str, dict[str, str]] = {}
 
-    def create(self, name: str) -> Queue:
-        """Make a topic, unless it is there.
+    def create(self, name: str, max_size: int = MAX_SIZE) -> Queue:
+        """Make a topic of messages of so many bytes, unless it is there.
 
         Raises:
             ValueError: SNS takes no topic of that name.
@@ -42,7 +42,7 @@ class Topics:
             raise ValueError(
                 f"{name!r} is no topic's name; write 1 to 256 letters, digits, - and _, with .fifo for FIFO"
             )
-        settings = Settings(name=name, max_size=MAX_SIZE, retention=inf)
+        settings = Settings(name=name, max_size=max_size, retention=inf)
         return self._topics.setdefault(name, Queue(settings, StandardOrder(None)))
 
     def subscribe(self, topic: str, name: str, queue: str) -> None:

@@ -13,7 +13,7 @@ from recoverable_local.service_bus.amqp import encoding
 from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.holding.content import Content, parse
 from recoverable_local.service_bus.broker.limits import check_size
-from recoverable_local.service_bus.broker.profile import subscription_path
+from recoverable_local.service_bus.broker.profile import check_target, subscription_path
 from recoverable_local.testing.azure.sdk.calls import Calls, perform
 from recoverable_local.testing.azure.sdk.client import batch_of, encode, encoded_messages
 from recoverable_local.testing.azure.sdk.receiving import Receiver, Wait, path_of
@@ -144,7 +144,11 @@ class Sender:
         self._call("cancel_scheduled_messages", lambda queue: queue.cancel(numbers))
 
     def _call(self, what: str, do: Callable[[Entity], T]) -> T:
-        return self._calls.make(what, self._queue, lambda: do(self._find(self._queue)))
+        return self._calls.make(what, self._queue, lambda: do(self._target()))
+
+    def _target(self) -> Entity:
+        check_target(self._queue)
+        return self._find(self._queue)
 
 
 def to_contents(queue: Entity, message: Any) -> list[Content]:

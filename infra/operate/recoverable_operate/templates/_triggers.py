@@ -1,0 +1,132 @@
+"""Read the functions of a template that read SQS queues, and the mappings by which they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from recoverable_operate.rules._on_sqs import REPORT, EventSource
+from recoverable_operate.rules._rule import Unknown
+from recoverable_operate.templates._document import TemplateError, as_text, maybe, section
+from recoverable_operate.templates._intrinsics import Scope
+from recoverable_operate.templates._properties import FUNCTIONS, Properties, listed, resources
+
+SAM, PLAIN = FUNCTIONS
+
+MAPPING = "AWS::Lambda::EventSourceMapping"
+
+LARGEST_BATCH = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A mapping with its function and the name of the queue that it reads."""
+
+    function: Properties
+    source: EventSource
+    queue: str | Unknown
+
+
+def triggers_of(document: Mapping[str, Any], scope: Scope) -> Iterator[Trigger]:
+    """Yield the triggers of a template that read SQS queues."""
+    functions = {each.where: each for each in functions_of(document, scope)}
+    for function in functions.values():
+        if scope.resources[function.where]["Type"] == SAM:
+            yield from (Trigger(function, *each) for each in sources_of_events(function))
+    by_reference = {scope.attributes[name]["Ref"]: each for name, each in functions.items()}
+    for mapping in resources(scope, MAPPING):
+        arn = maybe(lambda mapping=mapping: mapping.text("EventSourceArn", ""))  # type: ignore[misc]
+        name = maybe(lambda mapping=mapping: function_name(mapping))  # type: ignore[misc]
+        read = by_reference.get(name) if isinstance(name, str) else None
+        if read is not None and is_sqs(arn):
+            yield Trigger(read, event_source_of(mapping), queue_name(arn))
+
+
+def functions_of(document: Mapping[str, Any], scope: Scope) -> Iterator[Properties]:
+    """Yield the functions of a template; those of SAM with what `Globals` says."""
+    shared = section(section(document, "Globals"), "Function")
+    for function in resources(scope, *FUNCTIONS):
+        is_sam = scope.resources[function.where]["Type"] == SAM
+        yield replace(function, values=with_globals(function.values, shared)) if is_sam else function
+
+
+def is_sqs(arn: str | Unknown) -> bool:
+    """True if an event source may be an SQS queue."""
+    return isinstance(arn, Unknown) or arn.split(":")[2:3] == ["sqs"]
+
+
+def queue_name(address: str | Unknown) -> str | Unknown:
+    """Return the name of a queue, given by ARN, URL or name."""
+    return address if isinstance(address, Unknown) else address.rpartition("/")[2].rpartition(":")[2]
+
+
+def function_name(mapping: Properties) -> str:
+    """Return the name of a mapping's function, without version or alias."""
+    text = mapping.text("FunctionName", "")
+    return text.split(":function:")[-1].split(":")[0]
+
+
+def sources_of_events(function: Properties) -> Iterator[tuple[EventSource, str | Unknown]]:
+    """Yield the `Events` of type SQS of a SAM function, each with the queue's name."""
+    for name, event in function.part("Events").values.items():
+        if isinstance(event, dict) and event.get("Type") == "SQS":
+            properties = Properties(f"{function.where}.{name}", event.get("Properties") or {}, function.scope)
+            queue = maybe(lambda properties=properties: properties.required("Queue", "!GetAtt Orders.Arn"))  # type: ignore[misc]
+            yield event_source_of(properties), queue_name(queue)
+
+
+def event_source_of(properties: Properties) -> EventSource:
+    """Return a mapping, written as an event of SAM or as a resource."""
+    window = "MaximumBatchingWindowInSeconds"
+    return EventSource(
+        name=properties.where,
+        partial_responses=maybe(lambda: REPORT in listed(properties.get("FunctionResponseTypes"))),
+        batch_size=maybe(lambda: properties.number("BatchSize", 10, minimum=1, maximum=LARGEST_BATCH)),
+        window=maybe(lambda: timedelta(seconds=properties.number(window, 0, maximum=300))),
+        max_concurrency=maybe(lambda: max_concurrency(properties)),
+    )
+
+
+def max_concurrency(properties: Properties) -> int | None:
+    """Return the most invocations of a mapping at a time; None for no limit of its own.
+
+    Raises:
+        TemplateError: it has pollers of its own, which limit it in another way.
+    """
+    if properties.get("ProvisionedPollerConfig"):
+        raise TemplateError(
+            f"{properties.where} has provisioned pollers, whose number says how many invocations it makes"
+        )
+    return optional(properties.part("ScalingConfig"), "MaximumConcurrency")
+
+
+def variables_of(properties: Properties) -> Mapping[str, str | Unknown]:
+    """Return the environment variables of a function."""
+    variables = properties.part("Environment").part("Variables")
+    values = {name: maybe(lambda name=name: variables.get(name)) for name in variables.values}  # type: ignore[misc]
+    return {
+        str(name): value if isinstance(value, Unknown) else as_text(value)
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def optional(properties: Properties, name: str) -> int | None:
+    """Return a number; None where there is none."""
+    return None if properties.get(name) is None else properties.number(name, 0, maximum=1_000_000)
+
+
+def with_globals(own: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge a function's properties over those of `Globals`: merge mappings, join lists, replace the rest."""
+    merged = dict(shared)
+    for name, value in own.items():
+        match shared.get(name), value:
+            case dict() as before, dict():
+                merged[name] = with_globals(value, before)
+            case list() as before, list():
+                merged[name] = [*before, *value]
+            case _:
+                merged[name] = value
+    return merged
