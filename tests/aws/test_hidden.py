@@ -130,7 +130,7 @@ def test_a_message_was_shown_before_its_invocation_began(receive: Receive, times
 def test_only_a_first_receive_shows_that_an_invocation_began_late(
     receive: Receive, times: Known, *, late: bool
 ) -> None:
-    assert begins_late(receive, times) is late
+    assert begins_late(receive, TIMEOUT, times.began) is late
 
 
 @pytest.mark.parametrize(

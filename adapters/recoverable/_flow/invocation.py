@@ -7,35 +7,18 @@ from recoverable._flow.deadline import FOREVER
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from typing import Any, Protocol
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
+    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._outgoing.outbox import Outbox, Sender
     from recoverable._rate_limit.limiter import Limiter
-
-    class Lease(Protocol):
-        """Knows for how long an invocation has its messages."""
-
-        def is_lost(self, delivery: Delivery, /) -> bool:
-            """True if another delivery may have a message by now."""
-
-        def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
-            """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
-
-        def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
-            """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-
-        def hide_to_the_end(self) -> list[Delivery]:
-            """Hide anew what others would get before the invocation ends; return those for which no time was left."""
-
-        def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
-            """Note until when a call hides messages, and whether the broker has confirmed that."""
 
     class Heartbeat(Protocol):
         """Keeps the messages of an invocation hidden."""

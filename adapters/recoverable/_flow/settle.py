@@ -15,16 +15,41 @@ from recoverable._limits import MAX_DELAY, NO_DELAY
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Collection, Generator, Iterable, Iterator
     from datetime import datetime, timedelta
-    from typing import Any
+    from typing import Any, Protocol
 
     from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
-    from recoverable._ladder.decision import Decision
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
+
+    class Lease(Protocol):
+        """Knows for how long an invocation has its messages."""
+
+        def is_lost(self, delivery: Delivery, /) -> bool:
+            """True if another delivery may have a message by now."""
+
+        def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
+            """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
+
+        def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
+            """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
+
+        @property
+        def visibility_timeout(self) -> float:
+            """Return for how many seconds the queue hides a message."""
+
+        def hide_to_the_end(self) -> list[Delivery]:
+            """Hide anew what others would get before the invocation ends; return those for which no time was left."""
+
+        def seconds_left(self, deliveries: Collection[Delivery], /) -> float:
+            """Return for how many seconds from now all of these are the invocation's."""
+
+        def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
+            """Note until when a call hides messages, and whether the broker has confirmed that."""
+
 
 AT_ONCE = Redeliver(NO_DELAY)
 
@@ -193,11 +218,11 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
 
 def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose attempt failed."""
-    if is_lost(delivery, invocation):
+    limiter = invocation.limiter
+    if (limiter or invocation.on_failure) is not None and is_lost_to_another(delivery, invocation):
         return lose(delivery, invocation)
     if invocation.on_failure is not None:
         invocation.on_failure(delivery.message, failure)
-    limiter = invocation.limiter
     if limiter is not None and (delay := limiter.failed(delivery, failure)) is not None:
         deferred = defer_while_limited(delivery, delay, invocation, failure)
         if deferred is not None:
@@ -226,7 +251,7 @@ def defer_while_limited(
     return decide_and_report(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
 
 
-def is_lost(delivery: Delivery, invocation: Invocation) -> bool:
+def is_lost_to_another(delivery: Delivery, invocation: Invocation) -> bool:
     """True if another delivery may have a message by now, so that nothing is done for this one.
 
     What would not come again, or would expire, is not left to another delivery: it moves to the error queue.
@@ -253,33 +278,30 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
     from recoverable._ladder.decision import decide, move_instead_of_waiting  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
 
-    settings, observer = invocation.recoverability, invocation.observer
-    if is_lost(delivery, invocation):
+    settings, observer, lease = invocation.recoverability, invocation.observer, invocation.lease
+    is_lost, why = lease is not None and lease.is_lost(delivery), ""
+    if lease is not None and is_lost and not (why := lease.why_not_wait(delivery, None)):
         return lose(delivery, invocation)
-    platform = platform_for(delivery, event, invocation)
+    platform, now = platform_for(delivery, event, invocation), invocation.clock()
     try:
-        decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
-        if why := why_not_wait(decision, invocation):
-            now = invocation.clock()
+        decision = decide(delivery, event, recoverability=settings, platform=platform, now=now)
+        settlement = decision.settlement
+        if (
+            lease is not None
+            and not is_lost
+            and isinstance(settlement, Redeliver)
+            and not (
+                settlement == AT_ONCE and settings.immediate.in_process and is_retried_in_process(delivery, platform)
+            )
+        ):
+            why = lease.why_not_wait(delivery, settlement.after)
+        if why:
             decision = move_instead_of_waiting(decision, why, recoverability=settings, platform=platform, now=now)
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
         report_undecided(delivery, error, invocation.redact)
         return Redeliver(None) if observer is None else observer.note_undecided(delivery)
     report(decision, invocation.redact, in_text=platform.text_log)
     return decision.settlement if observer is None else observer.note(decision)
-
-
-def why_not_wait(decision: Decision, invocation: Invocation) -> str:
-    """Return why a message that is to wait in its queue, or is lost to another delivery, would not be seen again; "" where it would."""
-    delivery, settlement, lease = decision.delivery, decision.settlement, invocation.lease
-    if lease is None:
-        return ""
-    if lease.is_lost(delivery):
-        return lease.why_not_wait(delivery, None)
-    in_process = invocation.recoverability.immediate.in_process and is_retried_in_process(delivery, invocation.platform)
-    if not isinstance(settlement, Redeliver) or (in_process and settlement == AT_ONCE):
-        return ""
-    return lease.why_not_wait(delivery, settlement.after)
 
 
 def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Platform:
@@ -308,7 +330,7 @@ def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
     from recoverable._ladder.decision import forward_given_up  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report_given_up  # noqa: PLC0415  # the failure side
 
-    if is_lost(delivery, invocation):
+    if is_lost_to_another(delivery, invocation):
         return lose(delivery, invocation)
     error_queue = invocation.recoverability.failed.error_queue or ""
     report_given_up(delivery, error_queue)

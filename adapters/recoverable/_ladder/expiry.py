@@ -11,7 +11,7 @@ LONGEST_MARGIN, PART_OF_RETENTION = timedelta(hours=1), 10
 """What is kept of a message's retention for moving it to the error queue: an hour, and a tenth of the retention where that is less."""
 
 HALF_USED = (
-    "Message '%s' from '%s' has used half of its retention. What waits behind it in its group '%s' ages unseen, and expires %s after its "
+    "Message '%s' from '%s' has used half of its retention. The messages behind it in its group '%s' age unseen, and expire %s after their "
     "own send. Shorten the ladder's delays, or raise the queue's retention."
 )
 

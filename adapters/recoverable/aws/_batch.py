@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias, TypedDict
 
-    from recoverable._flow.invocation import Lease
+    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._outgoing.outbox import Sender
@@ -97,10 +97,8 @@ class SqsProcessor:
     def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._process_batch: ProcessBatch = process_batch
-        optional, managed = (
-            (settings.heartbeat, settings.large_bodies, settings.recoverability.observe),
-            MAX_CONCURRENCY in os.environ,
-        )
+        optional = (settings.heartbeat, settings.large_bodies, settings.recoverability.observe)
+        managed = MAX_CONCURRENCY in os.environ
         if managed or optional != (None, None, None):
             from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
 
@@ -108,7 +106,6 @@ class SqsProcessor:
         self._environment = Environment(settings.client, utc_clock(settings.clock), Deadline)
         self._own_seconds = FOREVER if own is None else own.total_seconds()
         self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
-        self._has_served_fifo = False
 
     def process(
         self, event: dict[str, Any], context: Any, run_handlers: RunHandlers,
@@ -149,14 +146,12 @@ class SqsProcessor:
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
                 self.recoverability, platform, environment.clock, deadline, context=context, sender=sender, lease=lease,
-                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment),
-                on_failure=on_failure,
+                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment), on_failure=on_failure,
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
-            if queue.fifo and not self._has_served_fifo:
+            if platform.redelivers_only and queue not in environment.kept:
                 from recoverable.aws._fifo import warn_of_long_delays  # noqa: PLC0415  # at the first batch of such a queue
 
-                self._has_served_fifo = True
                 warn_of_long_delays(batch)
             unfinished = self._process_batch(batch, run_handlers)
         for delivery in invocation.failed:
@@ -172,11 +167,10 @@ class SqsProcessor:
         return limiter.breaker if limiter else None
 
     def _limiter(self, environment: Environment) -> Limiter | None:
-        if self.recoverability.rate_limit is None:
+        if (limit := self.recoverability.rate_limit) is None:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # few endpoints limit the rate
 
-        limit = self.recoverability.rate_limit
         return limiter_for(self, limit, self.recoverability, environment, may_defer=True, in_batches=True)
 
 

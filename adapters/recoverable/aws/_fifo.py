@@ -15,6 +15,7 @@ from recoverable._ladder.settlement import Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._message import place
 from recoverable._sqs.queues import LONGEST_VISIBILITY
+from recoverable.aws._lease import longest_invocation
 from recoverable.aws._order import (
     CLOCK_SKEW,
     hidden_for,
@@ -46,10 +47,11 @@ LONG_DELAY = (
 
 
 def warn_of_long_delays(batch: Batch) -> None:
-    """Log a warning where a configured delay is longer than a message can stay hidden."""
+    """Log a warning, once in a process, where a configured delay is longer than a message can stay hidden."""
+    batch.environment.kept[batch.queue] = True
     delayed = batch.invocation.recoverability.delayed
     delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
-    longest = timedelta(seconds=LONGEST_VISIBILITY) - batch.time.longest_invocation
+    longest = timedelta(seconds=LONGEST_VISIBILITY) - longest_invocation(batch.time)
     if delays and max(delays) > longest:
         log.warning(LONG_DELAY, max(delays), batch.queue.name, longest)
 

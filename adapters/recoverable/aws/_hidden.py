@@ -40,7 +40,7 @@ class Known(Frozen):
 
 
 class Change(Frozen):
-    """What the calls of this invocation that change a message's visibility have come to.
+    """The sum of this invocation's calls that change the visibility of a message.
 
     Args:
         until: until when the last one hides it.
@@ -56,10 +56,10 @@ class Change(Frozen):
 
 
 def changed(before: Change | None, until: float, at: float, *, confirmed: bool) -> Change:
-    """Return what the changes have come to with one more.
+    """Return the sum of the changes with one more.
 
     Args:
-        before: what they had come to; None for the first one.
+        before: the sum so far; None for the first one.
         until: until when this one hides the message.
         at: when its call has ended.
         confirmed: True if SQS has confirmed it.
@@ -73,12 +73,12 @@ def changed(before: Change | None, until: float, at: float, *, confirmed: bool) 
 
 
 class Receive(Frozen):
-    """A delivery as SQS describes it, and what this invocation did to its visibility.
+    """A delivery as SQS describes it, and the changes of its visibility by this invocation.
 
     Args:
         count: how often SQS has given out the message, from 1.
         first_at: when it first did; None where that is unknown.
-        change: what the changes of its visibility have come to; None without one.
+        change: the sum of these changes; None without one.
         repeated: True if the same batch has a later receive of the message.
     """
 
@@ -126,11 +126,11 @@ def was_shown(receive: Receive, known: Known) -> bool:
     return receive.count == 1 or known.begins_late
 
 
-def begins_late(receive: Receive, known: Known) -> bool:
+def begins_late(receive: Receive, timeout: float, began: float) -> bool:
     """True if a message shows that its invocation began after it was shown to others: it came for the first time, or twice in one batch."""
-    return receive.repeated or (
-        receive.count == 1 and was_shown(receive, known.replace(began=known.began - CLOCK_SKEW))
-    )
+    if receive.repeated or receive.first_at is None:
+        return receive.repeated
+    return receive.count == 1 and receive.first_at + timeout + CLOCK_SKEW <= began
 
 
 def must_be_hidden(receive: Receive, known: Known, now: float) -> bool:

@@ -16,7 +16,7 @@ from recoverable._sqs.attributes import UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._hidden import (
-    Change,
+    NEVER,
     Known,
     Receive,
     begins_late,
@@ -34,16 +34,20 @@ from recoverable.aws._settle import log_failed_call, receipt
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from recoverable._flow.invocation import Lease
+    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
     from recoverable.aws._batch import Batch
     from recoverable.aws._settings import SqsSettings
+    from recoverable.aws._time_budget import TimeBudget
 
 log = logging.getLogger("recoverable.settlement")
 
 ASK_AGAIN, ASK_SOON = 300.0, 10.0
 """Seconds after which SQS is asked again what a queue is set to, and where it gave no answer."""
+
+LONGEST_RETENTION = 14 * 86_400
+"""Seconds for which SQS keeps a message at most (CreateQueue): a record that is older does not say when it came, such as one in a test."""
 
 LATE_FOR = 3_600.0
 """Seconds for which invocations are taken to begin late, after one that did."""
@@ -91,6 +95,13 @@ class KnownQueue:
         """Return the time."""
         return self.invocation.clock().timestamp()
 
+    def span(self) -> tuple[float, float | None]:
+        """Return when the invocation began and when it ends; 0 and None where nothing says it."""
+        if self.time.for_handlers is None:
+            return 0.0, None
+        now, remaining = self.now(), self.time.context.get_remaining_time_in_millis() / 1000
+        return now + remaining - self.time.total, now + remaining
+
     @property
     def attributes(self) -> QueueAttributes:
         """Return what the queue is set to, as far as SQS says it."""
@@ -132,13 +143,18 @@ class KnownQueue:
             return ""
         wait = timedelta(seconds=self.visibility_timeout) if after is None else after
         age = self.invocation.clock() - sent_at
-        return why_it_expires(age, wait, retention=self.retention, invocation=self.time.longest_invocation)
+        return why_it_expires(age, wait, retention=self.retention, invocation=longest_invocation(self.time))
 
     def _log_not_asked(self, failure: Failure) -> None:
         log_safely(
             log.warning, NOT_ASKED, self.batch.queue.name, failure.reason, self.visibility_timeout, self.retention,
             redact=self.invocation.redact,
         )  # fmt: skip
+
+
+def longest_invocation(time: TimeBudget) -> timedelta:
+    """Return for how long an invocation may last; 0 where nothing says it."""
+    return timedelta(seconds=0 if time.for_handlers is None else time.total)
 
 
 class OrderedLease:
@@ -151,14 +167,19 @@ class OrderedLease:
     def __init__(self, known: KnownQueue) -> None:
         self._known = known
 
+    @property
+    def visibility_timeout(self) -> float:
+        """Return for how many seconds the queue hides a message."""
+        return self._known.visibility_timeout
+
     def is_lost(self, _: Delivery) -> bool:
-        """Return False: what another has received since, SQS lets nobody change."""
+        """Return False: SQS refuses the handle of a message that another has received since."""
         return False
 
     def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
         """Return why a message cannot wait for so long; "" where it can. Log a warning when it uses up half of its retention."""
         known = self._known
-        longest = timedelta(seconds=LONGEST_VISIBILITY) - known.time.longest_invocation
+        longest = timedelta(seconds=LONGEST_VISIBILITY) - longest_invocation(known.time)
         if after is not None and after > longest:
             return TOO_LONG % longest
         if why := known.why_no_receive(delivery) or known.why_it_expires(delivery, after):
@@ -171,6 +192,10 @@ class OrderedLease:
                 extra = {"message_id": message.id, "queue": message.queue}
                 log_safely(log.warning, text, message.id, message.queue, message.group_id, known.retention, extra=extra)
         return ""
+
+    def seconds_left(self, _: Collection[Delivery]) -> float:
+        """Return infinity: SQS refuses what comes too late."""
+        return float("inf")
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
@@ -199,9 +224,8 @@ class HiddenLease:
 
     def __init__(self, known: KnownQueue) -> None:
         self._queue, self._time, self._messages = known, known.time, known.batch.messages
-        self._began, self._ends = known.time.span(known.now())
-        self._changes: dict[Delivery, Change] = {}
-        self._last_receives: dict[str, int] = {}
+        self._began, self._ends = known.span()
+        self._receives: dict[Delivery, Receive] = {}
         self._known: Known | None = None
         self._is_prepared = False
 
@@ -235,7 +259,9 @@ class HiddenLease:
         """Note until when a call hides messages, and whether SQS has confirmed that."""
         at = self._queue.now()
         for delivery in deliveries:
-            self._changes[delivery] = changed(self._changes.get(delivery), until, at, confirmed=confirmed)
+            receive = self._receive(delivery)
+            change = changed(receive.change, until, at, confirmed=confirmed)
+            self._receives[delivery] = receive.replace(change=change)
 
     def hide_to_the_end(self) -> list[Delivery]:
         """Hide anew, ten a call, what would be shown to others before the invocation ends; a heartbeat does that by itself.
@@ -250,7 +276,8 @@ class HiddenLease:
         settlements = self._queue.invocation.settlements
         undecided = [delivery_of(message) for message in self._messages if message not in settlements]
         uncertain = [each for each in undecided if must_be_hidden(self._receive(each), times, now)]
-        waiting, latest = held_longest_first(uncertain), now + self._time.total * PART_FOR_HIDING
+        waiting = held_longest_first(uncertain) if uncertain else []
+        latest = now + self._time.total * PART_FOR_HIDING
         while waiting and self._queue.now() < latest:
             self._hide(waiting[:MAX_ENTRIES])
             del waiting[:MAX_ENTRIES]
@@ -266,7 +293,9 @@ class HiddenLease:
         if missed:
             denied = any(failure.kind == "denied" for failure in failures.values())
             if denied:
-                self._queue.kept[HiddenLease, broker.queue, "denied"] = now
+                key = HiddenLease, broker.queue
+                late_at, _ = self._queue.kept.get(key, (NEVER, NEVER))
+                self._queue.kept[key] = late_at, now
                 self._known = None
             reasons, level = {each.reason for each in failures.values()}, logging.ERROR if denied else logging.WARNING
             log_failed_call(
@@ -274,25 +303,30 @@ class HiddenLease:
             )
 
     def _times(self) -> Known:
-        """Return what is known of the invocation's times; note when it began late."""
+        """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
-            timeout, kept, queue = self.visibility_timeout, self._queue.kept, self._queue.batch.queue
-            known = Known(timeout, self._began, self._ends)
-            for delivery in map(delivery_of, self._messages):
-                broker_id = delivery.native["messageId"]
-                self._last_receives[broker_id] = max(receives(delivery), self._last_receives.get(broker_id, 0))
-            if any(begins_late(self._receive(delivery_of(each)), known) for each in self._messages):
-                kept[HiddenLease, queue, "late"] = self._began
-            late_at, denied_at = (kept.get((HiddenLease, queue, what), float("-inf")) for what in ("late", "denied"))
-            self._known = known.replace(
-                begins_late=0 <= self._began - late_at < LATE_FOR,
-                may_change=not 0 <= self._queue.now() - denied_at < ASK_AGAIN,
-            )
+            timeout, now = self.visibility_timeout, self._queue.now()
+            key = HiddenLease, self._queue.batch.queue
+            late_at, denied_at = self._queue.kept.get(key, (NEVER, NEVER))
+            if any(begins_late(self._receive(delivery_of(each)), timeout, self._began) for each in self._messages):
+                late_at = self._began
+                self._queue.kept[key] = late_at, denied_at
+            self._known = Known(
+                timeout, self._began, self._ends,
+                begins_late=0 <= self._began - late_at < LATE_FOR, may_change=not 0 <= now - denied_at < ASK_AGAIN,
+            )  # fmt: skip
         return self._known
 
     def _receive(self, delivery: Delivery) -> Receive:
-        age = seconds_since_first_receive(delivery, self._queue.invocation.clock())
-        first_at = None if age is None else self._queue.now() - age
-        count = receives(delivery)
-        repeated = count < self._last_receives.get(delivery.native["messageId"], 0)
-        return Receive(count, first_at, self._changes.get(delivery), repeated=repeated)
+        """Return a delivery as SQS describes it; all of the batch are read at once."""
+        if not self._receives:
+            deliveries, now = [*map(delivery_of, self._messages)], self._queue.invocation.clock()
+            counts = {each: receives(each) for each in deliveries}
+            last: dict[str, int] = {}
+            for each, count in counts.items():
+                last[each.native["messageId"]] = max(count, last.get(each.native["messageId"], 0))
+            for each, count in counts.items():
+                age = seconds_since_first_receive(each, now)
+                first_at = None if age is None or age > LONGEST_RETENTION else now.timestamp() - age
+                self._receives[each] = Receive(count, first_at, repeated=count < last[each.native["messageId"]])
+        return self._receives[delivery]

@@ -104,6 +104,12 @@ def hidden_for(batch: Batch) -> float:
     shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
         return min(shortest, time.visibility_timeout.total_seconds())
+    if (
+        not batch.queue.fifo
+        and batch.invocation.lease is not None
+        and any(each.deliveries > 1 for each in batch.restored)
+    ):
+        return min(shortest, batch.invocation.lease.visibility_timeout)
     text = os.environ.get(VISIBILITY_TIMEOUT, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 

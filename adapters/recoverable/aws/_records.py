@@ -78,9 +78,7 @@ def messages_of(
             from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
 
             restored.append(
-                restored_delivery(
-                    message, counted, recoverability, platform, first_received, has_headers=bool(has_headers)
-                )
+                restored_delivery(message, counted, recoverability, platform, date_in, has_headers=bool(has_headers))
             )
             message = restored[-1].message
         messages.append(message)
@@ -108,11 +106,6 @@ def own_attributes(message: Message) -> Mapping[str, str]:
 def date_sent(message: Message) -> datetime | None:
     """Return when SQS accepted a message; None when that is unknown."""
     return date_in(message, "SentTimestamp")
-
-
-def first_received(message: Message) -> datetime | None:
-    """Return when SQS first gave out a message; None when that is unknown."""
-    return date_in(message, "ApproximateFirstReceiveTimestamp")
 
 
 def date_in(message: Message, attribute: str) -> datetime | None:

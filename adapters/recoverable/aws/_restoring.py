@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def restored_delivery(
     message: Message, counted: str, recoverability: Recoverability, platform: Platform,
-    first_received: Callable[[Message], datetime | None], *, has_headers: bool,
+    date_in: Callable[[Message, str], datetime | None], *, has_headers: bool,
 ) -> Delivery:  # fmt: skip
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
@@ -39,15 +39,15 @@ def restored_delivery(
         counted: the broker's count, as it came.
         recoverability: the settings.
         platform: what it counts.
-        first_received: returns when SQS first gave out a message.
+        date_in: returns a date among SQS's own attributes.
         has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another
             message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
-    if counted != "1" and carried.first_failed_at is None and (first := first_received(message)) is not None:
-        carried = carried.replace(
-            first_failed_at=first
-        )  # a later delivery follows a failure, which was not before the first receive
+    if (
+        counted != "1" and carried.first_failed_at is None
+    ):  # an earlier delivery failed, and not before the first receive
+        carried = carried.replace(first_failed_at=date_in(message, "ApproximateFirstReceiveTimestamp"))
     if platform.redelivers_only:
         delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
         place_by_count(delivery, recoverability)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
-from recoverable._flow.settle import LOST, is_lost
+from recoverable._flow.settle import LOST, is_lost_to_another
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.delivery import delivery_of
@@ -23,6 +23,8 @@ from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_rec
 from recoverable.headers import DUE_AT, read_date
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.faults import Redact
@@ -94,8 +96,12 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
     if copies and batch.timeouts is not None:
         copies, stored, unsent = store_long_delays(copies, batch.timeouts, batch)
         delete(stored, batch)
-    for together in batches(copies) if copies else ():
-        unsent += send_and_delete(together, batch)
+    for number, together in enumerate(batches(copies) if copies else ()):
+        if number:  # the calls before took time
+            hidden, late = without_lost([copy.delivery for copy in together], batch)
+            lost += late
+            together = [copy for copy in together if copy.delivery in hidden] if late else together  # noqa: PLW2901  # fewer of them
+        unsent += send_and_delete(together, batch) if together else []
     if complete_now and completed:
         deleted = delete(completed, batch)
         if invocation.delete_bodies is not None:
@@ -109,10 +115,14 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
 def without_lost(deliveries: list[Delivery], batch: Batch) -> tuple[list[Delivery], list[Delivery]]:
     """Return the deliveries to settle, and those that are lost to another delivery: nothing is done for these, and one warning names them.
 
-    What succeeded is completed all the same.
+    A success is completed all the same.
     """
     invocation = batch.invocation
-    lost = [each for each in deliveries if invocation.settlement_of(each) is not COMPLETE and is_lost(each, invocation)]
+    lost = [
+        each
+        for each in deliveries
+        if invocation.settlement_of(each) is not COMPLETE and is_lost_to_another(each, invocation)
+    ]
     if not lost:
         return deliveries, lost
     for delivery in lost:
@@ -193,11 +203,16 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
     headers that may be trimmed.
     """
-    broker, to = batch.broker, copies[0].to
-    failures = broker.send(SEND, to, [copy.entry for copy in copies], pauses)
+    broker, to, lease = batch.broker, copies[0].to, batch.invocation.lease
+
+    def waits(within: float) -> Iterator[float]:
+        """Yield the pauses that end while the messages are hidden."""
+        return pauses(within if lease is None else min(within, lease.seconds_left([copy.delivery for copy in copies])))
+
+    failures = broker.send(SEND, to, [copy.entry for copy in copies], waits)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]
     if smaller := {n: copy.entry for n in too_large if (copy := without_faults(copies[n]))}:
-        again = broker.send(SEND, to, list(smaller.values()), pauses)
+        again = broker.send(SEND, to, list(smaller.values()), waits)
         resent = {n: again.get(place) for place, n in enumerate(smaller)}
         failures = {n: failure for n, each in failures.items() if (failure := resent.get(n, each))}
     return failures

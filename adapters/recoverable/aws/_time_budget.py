@@ -79,18 +79,6 @@ class TimeBudget:
         self._before_call = self._remaining() / 1000 if self._remaining else self.total
         return (self._before_call if self.ends else max(self._before_call, 2 * self.call_timeout)) - self.call_timeout
 
-    @property
-    def longest_invocation(self) -> timedelta:
-        """Return for how long an invocation may last; 0 where nothing says it."""
-        return timedelta(seconds=self.total) if self._remaining else timedelta(0)
-
-    def span(self, now: float) -> tuple[float, float | None]:
-        """Return when the invocation began and when it ends, in seconds since 1970 as `now`; 0 and None where nothing says it."""
-        if self._remaining is None:
-            return 0.0, None
-        remaining = self._remaining() / 1000
-        return now + remaining - self.total, now + remaining
-
     def is_over(self) -> bool:
         """True if no further handler may start in this invocation."""
         return self._remaining is not None and self._seconds_for_handlers() <= 0

@@ -71,7 +71,7 @@ def test_a_warning_comes_once_when_half_of_the_retention_is_used(
 
     warnings = [record.message for record in caplog.records if "used half of its retention" in record.message]
     assert len(warnings) == 1
-    assert "What waits behind it in its group 'g' ages unseen, and expires 20:00:00 after its own send" in warnings[0]
+    assert "The messages behind it in its group 'g' age unseen, and expire 20:00:00 after their own send" in warnings[0]
 
 
 def test_the_last_receive_that_the_redrive_policy_allows_keeps_the_reason(sqs_world: SqsWorld) -> None:
