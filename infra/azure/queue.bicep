@@ -7,7 +7,7 @@ param namespaceName string
 
 @description('The queue: letters, digits, and between them dots, hyphens and underscores; Azure Resource Manager takes no slash in a name.')
 @minLength(1)
-@maxLength(254) // with "-error" behind it, 260 at most
+@maxLength(254) // with "-error" behind it, 260 at most; and 50 where there is a topic, see below
 param queueName string
 
 @description('The principal of the identity that the function app runs with.')
@@ -15,6 +15,9 @@ param principalId string
 
 @description('True for a queue with sessions.')
 param sessions bool = false
+
+@description('For how long a message of a queue with sessions may wait, as an ISO 8601 duration. Longer than the function may be broken, because all that waits for so long is dead-lettered.')
+param sessionTimeToLive string = 'P4D'
 
 @description('After how many deliveries Service Bus dead-letters a message: immediate retries + 6 at least, and for sessions="ordered" all attempts + 10.')
 @minValue(6)
@@ -38,7 +41,9 @@ var alphanumeric = 'abcdefghijklmnopqrstuvwxyz0123456789'
 var strangers = filter(range(0, length(queueName)), place => !contains('${alphanumeric}.-_', toLower(substring(queueName, place, 1))))
 var isEnclosed = contains(alphanumeric, toLower(first(queueName))) && contains(alphanumeric, toLower(last(queueName)))
 var isName = empty(strangers) && isEnclosed
-var queue = isName ? queueName : fail('queueName: write letters, digits, and between them dots, hyphens and underscores')
+var isTooLong = empty(topicName) ? false : length(queueName) > 50
+var named = isName ? queueName : fail('queueName: write letters, digits, and between them dots, hyphens and underscores')
+var queue = isTooLong ? fail('queueName: the subscription of topicName has its name, of 50 characters at most; write a shorter one') : named
 
 var premium = maxMessageKilobytes > 0
 var heardBy = empty(actionGroupId) ? [] : [{ actionGroupId: actionGroupId }]
@@ -48,12 +53,12 @@ var unheard = empty(actionGroupId) ? ' NOBODY IS NOTIFIED: deploy again with act
 var serviceBusDataReceiver = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0')
 var serviceBusDataSender = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39')
 
-resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' existing = {
+resource serviceBus 'Microsoft.ServiceBus/namespaces@2026-01-01' existing = {
   name: namespaceName
 }
 
 // ---- Queues: main.bicep says why each setting is as it is. ----
-resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: '${queue}-error'
   properties: {
@@ -66,7 +71,7 @@ resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   }
 }
 
-resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: queue
   properties: {
@@ -74,7 +79,8 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     maxDeliveryCount: maxDeliveryCount
     requiresSession: sessions
     forwardDeadLetteredMessagesTo: errorQueue.name
-    defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S'
+    // A session that is closed counts no delivery: a message that takes the host along is given up by its time to live alone (docs/limits.md).
+    defaultMessageTimeToLive: sessions ? sessionTimeToLive : 'P10675199DT2H48M5.4775807S'
     deadLetteringOnMessageExpiration: true
     requiresDuplicateDetection: true
     duplicateDetectionHistoryTimeWindow: 'PT10M'
@@ -82,14 +88,14 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   }
 }
 
-resource topic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' existing = if (!empty(topicName)) {
+resource topic 'Microsoft.ServiceBus/namespaces/topics@2026-01-01' existing = if (!empty(topicName)) {
   parent: serviceBus
   name: empty(topicName) ? 'none' : topicName
 }
 
-resource subscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = if (!empty(topicName)) {
+resource subscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2026-01-01' = if (!empty(topicName)) {
   parent: topic
-  name: queue
+  name: take(queue, 50) // all of it: a longer one is refused above
   properties: {
     forwardTo: theQueue.name
     forwardDeadLetteredMessagesTo: errorQueue.name
@@ -134,7 +140,7 @@ resource maySendErrors 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
 }
 
 // ---- What somebody should hear of. ----
-resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${namespaceName}-${queue}-error-queue-depth'
   location: 'global'
   properties: {
@@ -163,7 +169,7 @@ resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${namespaceName}-${queue}-dead-letters'
   location: 'global'
   properties: {
@@ -194,7 +200,7 @@ resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource waitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource waitAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${namespaceName}-${queue}-wait'
   location: 'global'
   properties: {

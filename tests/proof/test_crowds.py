@@ -15,7 +15,7 @@ from proof.crowds.mutations import MUTATIONS, CrowdMutation
 from proof.crowds.search import faulty_of, overlapping_of, search
 
 SHUFFLES = 10
-DRAWN, DRAWN_WITH_FAULTS, OVERLAPPING_DRAWN = 120, 80, 300
+DRAWN, DRAWN_WITH_FAULTS, OVERLAPPING_DRAWN = 60, 40, 200
 
 
 @pytest.fixture(autouse=True)

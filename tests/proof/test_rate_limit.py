@@ -18,7 +18,7 @@ LONG = "rate limited for longer than messages are held"
 
 assert catalogue.REPLAYING, "each cloud's scenarios can be replayed"
 
-PAIRS, SHARE = 60, 0.15
+PAIRS, SHARE = 60, 0.08
 EARLY = "clock early"
 """Not asked of Service Bus: a copy is scheduled for a time of day, so one that a clock an hour early schedules comes at once, again and again."""
 

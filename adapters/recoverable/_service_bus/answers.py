@@ -49,6 +49,10 @@ CLASSES: Mapping[str, Kind] = {
 while the message waits; a missing role (403) is not."""
 
 
+RESETS = frozenset({"ConnectionError", "ServiceBusConnectionError"})
+"""Classes of errors by which a connection or its link ended, where others say that no answer came in time."""
+
+
 class Failure(NamedTuple):
     """Why a message was not sent.
 
@@ -69,6 +73,16 @@ class Failure(NamedTuple):
     def may_repeat(self) -> bool:
         """True if the same message may be taken when it is sent again."""
         return not self.is_for_good
+
+    @property
+    def is_unanswered(self) -> bool:
+        """True if it is no answer of the entity, so that the connection may be broken."""
+        return self.kind in ("lost", "unknown")
+
+    @property
+    def is_reset(self) -> bool:
+        """True if the connection or its link was ended before an answer came."""
+        return self.kind == "lost" and any(each.__name__ in RESETS for each in type(self.error).__mro__)
 
     @property
     def is_of_the_entity(self) -> bool:

@@ -97,13 +97,17 @@ class SqsProcessor:
     def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._process_batch: ProcessBatch = process_batch
-        optional = (settings.heartbeat, settings.large_bodies, settings.recoverability.observe)
         managed = MAX_CONCURRENCY in os.environ
-        if managed or optional != (None, None, None):
+        if managed or (settings.heartbeat or settings.large_bodies or settings.recoverability.observe) is not None:
             from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
 
             self._process_batch = processing(settings, process_batch, on_managed_instances=managed)
-        self._environment = Environment(settings.client, utc_clock(settings.clock), Deadline)
+        client: Any = settings.client
+        if client is not None:
+            from recoverable._sqs.clients import given_client  # noqa: PLC0415  # for those who give one
+
+            client = given_client(client)
+        self._environment = Environment(client, utc_clock(settings.clock), Deadline)
         self._own_seconds = FOREVER if own is None else own.total_seconds()
         self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
 
@@ -130,8 +134,9 @@ class SqsProcessor:
         platform = self._fifo if queue.fifo else self._standard
         messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        handed_back = 0 if platform.redelivers_only else len(messages)
-        time = TimeBudget(context, settings.settle_within, handed_back, settings.visibility_timeout)
+        time = TimeBudget(
+            context, settings.settle_within, 0 if queue.fifo else len(messages), settings.visibility_timeout
+        )
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send

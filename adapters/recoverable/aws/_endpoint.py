@@ -91,9 +91,8 @@ class SqsEndpoint:
         self._partial_responses = partial_responses
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
-            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout, retention=retention,
-            large_bodies=large_bodies, heartbeat=heartbeat,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
+            visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
         if warm and client is None:

@@ -90,9 +90,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
         settings = SqsSettings(
             "RecoverableBatchProcessor", recoverability, client=client, clock=clock, counter=counter,
-            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout, retention=retention,
-            large_bodies=large_bodies, heartbeat=heartbeat,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
+            visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
 
