@@ -45,9 +45,11 @@ class SqsEndpoint:
             then deleted here, and the invocation fails when any other remains.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
         timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
-        visibility_timeout: the shortest time for which anything hides a message that was received; None for the
-            function's time-out, for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's
-            is lowered later or other code changes it: redelivered messages that are older then run one by one.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for what SQS
+            says of the queue, and the function's time-out where SQS may not be asked. Write less, down to 0, where
+            other code changes it: redelivered messages that are older then run one by one.
+        retention: for how long the queue keeps a message, 1 minute to 14 days; None for what SQS says, and 4 days where
+            it may not be asked. A message that waits in its place moves to the error queue before it would expire.
         large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
             `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it
             came.

@@ -52,7 +52,9 @@ class RecoverableBatchProcessor(BatchProcessor):
             `process_partial_response` is given the context.
         longest_delay: how long one copy waits.
         timeouts: stores longer delays.
-        visibility_timeout: the shortest time for which anything hides a message that was received.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for what SQS
+            says.
+        retention: for how long the queue keeps a message; None for what SQS says.
         large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of
             the pointer.
         heartbeat: for how long messages are hidden at a time while an invocation has them.
