@@ -54,17 +54,8 @@ class Limiter:
     """
 
     __slots__ = (
-        "_claim",
-        "_clock",
-        "_in_batches",
-        "_limit",
-        "_may_defer",
-        "_probe",
-        "_refreshed",
-        "_sleep",
-        "_unrecoverable",
-        "breaker",
-    )
+        "_claim", "_clock", "_in_batches", "_limit", "_may_defer", "_probe", "_refreshed", "_sleep", "_unrecoverable", "breaker",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -219,14 +210,9 @@ def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
 
 
 def limiter_for(
-    endpoint: object,
-    limit: RateLimit,
-    recoverability: Recoverability,
-    environment: Environment,
-    *,
-    may_defer: bool,
-    in_batches: bool = False,
-) -> Limiter:
+    endpoint: object, limit: RateLimit, recoverability: Recoverability, environment: Environment,
+    *, may_defer: bool, in_batches: bool = False,
+) -> Limiter:  # fmt: skip
     """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
 
     def log(level: Literal["info", "warning"], text: str) -> None:

@@ -152,10 +152,6 @@ class SqsProcessor:
                 seconds_for_retries=time.for_handlers, limiter=self._limiter(environment), on_failure=on_failure,
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
-            if platform.redelivers_only and queue not in environment.kept:
-                from recoverable.aws._fifo import warn_of_long_delays  # noqa: PLC0415  # at the first batch of such a queue
-
-                warn_of_long_delays(batch)
             unfinished = self._process_batch(batch, run_handlers)
         for delivery in invocation.failed:
             delivery.error = None  # by its traceback it holds its frames, and with them all messages
@@ -166,8 +162,7 @@ class SqsProcessor:
     @property
     def breaker(self) -> Breaker | None:
         """Return what this instance knows of the circuit that limits the rate; None without a `RateLimit`."""
-        limiter = self._limiter(current_environment.get() or self._environment)
-        return limiter.breaker if limiter else None
+        return getattr(self._limiter(current_environment.get() or self._environment), "breaker", None)
 
     def _limiter(self, environment: Environment) -> Limiter | None:
         if (limit := self.recoverability.rate_limit) is None:

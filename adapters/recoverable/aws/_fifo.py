@@ -15,7 +15,6 @@ from recoverable._ladder.settlement import Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._message import place
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._lease import longest_invocation
 from recoverable.aws._order import (
     CLOCK_SKEW,
     hidden_for,
@@ -38,22 +37,6 @@ MessageGroup: TypeAlias = list[Delivery]
 """The records of one message group, in its order."""
 
 HELD_BACK = "A batch of %d records from the FIFO queue '%s': what is held back uses up deliveries. Set the event source mapping's BatchSize to 1."
-
-
-LONG_DELAY = (
-    "Delayed(...) has a delay of %s, and a message of the FIFO queue '%s' can wait for %s at most: 12 hours less the function's time-out. "
-    "In place of that retry it moves to the error queue. Write shorter delays."
-)
-
-
-def warn_of_long_delays(batch: Batch) -> None:
-    """Log a warning, once in a process, where a configured delay is longer than a message can stay hidden."""
-    batch.environment.kept[batch.queue] = True
-    delayed = batch.invocation.recoverability.delayed
-    delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
-    longest = timedelta(seconds=LONGEST_VISIBILITY) - longest_invocation(batch.time)
-    if delays and max(delays) > longest:
-        log.warning(LONG_DELAY, max(delays), batch.queue.name, longest)
 
 
 def fifo_batch(batch: Batch, unfinished: list[Delivery]) -> MessageGroups:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recoverable._ladder.backoff import delay_while_redelivered
 from recoverable._ladder.delivery import delivery_of, runs_left
 from recoverable._ladder.expiry import RETENTION, warning_of_half, why_it_expires
+from recoverable._ladder.policy import configured_delay
 from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.attributes import UNKNOWN
@@ -157,6 +158,22 @@ def longest_invocation(time: TimeBudget) -> timedelta:
     return timedelta(seconds=0 if time.for_handlers is None else time.total)
 
 
+LONG_DELAY = (
+    "Delayed(...) has a delay of %s, and a message of the FIFO queue '%s' can wait for %s at most: 12 hours less the function's time-out. "
+    "In place of that retry it moves to the error queue. Write shorter delays."
+)
+
+
+def warn_of_long_delays(batch: Batch) -> None:
+    """Log a warning, once in a process, where a configured delay is longer than a message can stay hidden."""
+    batch.environment.kept[batch.queue] = True
+    delayed = batch.invocation.recoverability.delayed
+    delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
+    longest = timedelta(seconds=LONGEST_VISIBILITY) - longest_invocation(batch.time)
+    if delays and max(delays) > longest:
+        log.warning(LONG_DELAY, max(delays), batch.queue.name, longest)
+
+
 class OrderedLease:
     """The lease on messages of a FIFO queue: SQS refuses their expired handles, and they wait in the queue.
 
@@ -166,6 +183,8 @@ class OrderedLease:
 
     def __init__(self, known: KnownQueue) -> None:
         self._known = known
+        if known.batch.queue not in known.kept:
+            warn_of_long_delays(known.batch)
 
     @property
     def visibility_timeout(self) -> float:
