@@ -340,7 +340,7 @@ def entry_for_dotnet(wire: Wire) -> Entry | None:
     from recoverable._sqs.batches import MAX_SIZE, size  # it was imported to make copies
 
     mark = {SENT_NATIVE: "1"} if isinstance(wire.body, str) else {}
-    if isinstance(wire.body, str) and (passes_for_base64(wire.body) or wire.body == EMPTY_BODY):
+    if isinstance(wire.body, str) and passes_for_base64(wire.body):
         body = {"Body": b64encode(wire.body.encode()).decode(), S3_BODY_KEY: None}
         headers = wire.headers | mark | in_header(wire.attributes)
         entry: Entry = {"MessageBody": wrapped(body, headers), "MessageAttributes": {}}
@@ -360,7 +360,7 @@ def native_entry(wire: Wire, attributes: Attributes, more: dict[str, str]) -> En
 
 
 def passes_for_base64(text: str) -> bool:
-    """True if .NET would decode the text: `Convert.TryFromBase64String`, to which blanks are nothing and no text is base64 too."""
+    """True if .NET would decode the text: `Convert.TryFromBase64String`, to which blanks are nothing; no text is base64 too, and so is `empty message`."""
     return re.fullmatch(BASE64, text.translate(BLANKS)) is not None
 
 
