@@ -11,7 +11,18 @@ from azure.triggers import BODY, ENQUEUED, trigger_message, trigger_messages
 from builders import NOW, QUEUE, platform, recoverability, written
 from recoverable._ladder.delivery import Delivery
 from recoverable.azure._messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
-from recoverable.headers import DELAYED_RETRIES, DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, TIME_SENT
+from recoverable.headers import (
+    ATTEMPTS,
+    DELAYED_RETRIES,
+    DUE_AT,
+    FAILED_QUEUE_ADDRESS,
+    FIRST_FAILED_AT,
+    HELD_SINCE,
+    MESSAGE_ID,
+    PRIOR_ATTEMPTS,
+    REDRIVES,
+    TIME_SENT,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from recoverable._ladder.settlement import Counter
@@ -99,6 +110,18 @@ def test_the_users_properties_are_headers_as_texts() -> None:
     headers = delivered(properties=properties).message.headers
 
     assert headers == {"tenant": "north", "priority": "3", "urgent": "true", "share": "0.5"}
+
+
+def test_a_message_moved_back_from_the_error_queue_starts_anew() -> None:
+    earlier = {
+        "NServiceBus.FailedQ": QUEUE, "NServiceBus.ExceptionInfo.Message": "no", ATTEMPTS: "12", FIRST_FAILED_AT: written(NOW),
+        FAILED_QUEUE_ADDRESS: f"sb://shop/{QUEUE}", MESSAGE_ID: "m-1", "tenant": "blue", REDRIVES: "1",
+    }  # fmt: skip
+
+    delivery = delivered(properties=earlier)
+
+    assert delivery.message.headers == {MESSAGE_ID: "m-1", "tenant": "blue", REDRIVES: "2"}
+    assert (delivery.carried.attempts, delivery.carried.first_failed_at, delivery.carried.redrives) == (0, None, 2)
 
 
 def test_ambiguous_fields_of_a_batch_are_found() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from recoverable import headers
-from recoverable._ladder.delivery import Delivery, prior_attempts_of_deferral
+from recoverable._ladder.delivery import Carried, Delivery, prior_attempts_of_deferral
 from recoverable._ladder.faults import Redact, fault_headers
 from recoverable._ladder.policy import ErrorContext
 from recoverable._ladder.settlement import Platform
@@ -19,20 +19,21 @@ MARKED = "1"
 """The value of a header that is only a mark."""
 
 
-def identity_headers(message: Message) -> Changes:
+def identity_headers(message: Message, carried: Carried) -> Changes:
     """Return the headers of each copy by which the message stays the same message.
 
-    They are its id, and when it was first sent.
+    They are its id, and when it was first sent. Of one that was sent back, what is said of its earlier life goes.
     """
     sent_at = message.sent_at
     sent = {headers.TIME_SENT: headers.write_date(sent_at)} if sent_at else {}
-    return {headers.MESSAGE_ID: message.id, **sent}
+    redrives = {headers.REDRIVES: write_count(carried.redrives)} if carried.left_behind else {}
+    return {**dict.fromkeys(carried.left_behind), headers.MESSAGE_ID: message.id, **sent, **redrives}
 
 
 def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform) -> Changes:
     """Return the headers of an immediate retry that is a copy."""
     return {
-        **identity_headers(delivery.message),
+        **identity_headers(delivery.message, delivery.carried),
         **counted(delivery, delivery.prior_attempts + 1, platform),
         headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.DUE_AT: None,
@@ -44,7 +45,7 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
     now = headers.write_date(context.now)
     first = delivery.carried.first_delayed_retry_at
     return {
-        **identity_headers(delivery.message),
+        **identity_headers(delivery.message, delivery.carried),
         headers.DELAYED_RETRIES: write_count(delivery.message.round + 1),
         headers.DELAYED_RETRY_AT: now,
         headers.FIRST_DELAYED_RETRY_AT: headers.write_date(first) if first else now,
@@ -69,7 +70,7 @@ def deferral(
     }
     first = delivery.carried.first_failed_at
     return {
-        **identity_headers(delivery.message),
+        **identity_headers(delivery.message, delivery.carried),
         **({headers.FIRST_FAILED_AT: headers.write_date(first)} if first else {}),
         **{name: moment for name, moment in moved.items() if moment},
         **counted(delivery, prior_attempts_of_deferral(delivery), platform),
@@ -91,7 +92,7 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
         first = context.carried.first_failed_at
         history = {headers.FIRST_FAILED_AT: headers.write_date(first)} if first else {}
     removed = dict.fromkeys((*headers.RETRY_HEADERS, *context.carried.faults))
-    return {**identity_headers(context.message), **removed, **history, **faults}
+    return {**identity_headers(context.message, context.carried), **removed, **history, **faults}
 
 
 def attempts_so_far(context: ErrorContext) -> str | None:

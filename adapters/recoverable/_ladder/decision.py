@@ -373,7 +373,7 @@ def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Pla
         return Redeliver(deferral.delay)
     queue, delay = delivery.message.queue, deferral.delay
     if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says
-        changes = copy_headers.identity_headers(delivery.message)
+        changes = copy_headers.identity_headers(delivery.message, delivery.carried)
         return delayed_copy(queue, delay, changes, platform, now, due_at=delivery.due_at)
     changes = copy_headers.deferral(delivery, delay, platform, now, stopped=deferral.stopped)
     return delayed_copy(queue, delay, changes, platform, now)
@@ -422,5 +422,5 @@ def forward_given_up(delivery: Delivery, error_queue: str) -> Forward:
     return Forward(
         error_queue,
         NO_DELAY,
-        {**copy_headers.identity_headers(delivery.message), **dict.fromkeys(headers.RETRY_HEADERS)},
+        {**copy_headers.identity_headers(delivery.message, delivery.carried), **dict.fromkeys(headers.RETRY_HEADERS)},
     )

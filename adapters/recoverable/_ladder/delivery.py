@@ -41,6 +41,8 @@ class Carried(Frozen):
         attempts: all attempts of earlier rounds.
         first_failed_at: when the first attempt failed, or shortly before.
         faults: the names of fault headers of an earlier failure.
+        left_behind: the names of headers of an earlier life, which no copy has any more: it comes back from an error queue.
+        redrives: how often it was sent back from there.
     """
 
     message_id: str = ""
@@ -58,6 +60,8 @@ class Carried(Frozen):
     attempts: int = 0
     first_failed_at: datetime | None = None
     faults: tuple[str, ...] = ()
+    left_behind: tuple[str, ...] = ()
+    redrives: int = 0
 
 
 NOTHING_CARRIED = Carried()
@@ -124,8 +128,13 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
     """Return what headers carry; they are untrusted, and what cannot be read counts as absent."""
     if not texts:
         return NOTHING_CARRIED
-    from recoverable._ladder.faults import FIRST_TO_TRIM  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
+    from recoverable._ladder.faults import FIRST_TO_TRIM, is_left_behind  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
 
+    if headers.FAILED_QUEUE_ADDRESS in texts and headers.REFUSED_SENDS not in texts:  # which are on their way there
+        left_behind = tuple(filter(is_left_behind, texts))
+        kept = {name: text for name, text in texts.items() if name not in left_behind}
+        redrives = headers.read_count(texts, headers.REDRIVES) + 1
+        return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
         time_sent=headers.read_date(texts, headers.TIME_SENT),
@@ -143,6 +152,12 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
         faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
     )
+
+
+def in_this_life(texts: Mapping[str, str], carried: Carried) -> Mapping[str, str]:
+    """Return headers as a handler gets them: without those of an earlier life."""
+    kept = {name: text for name, text in texts.items() if name not in carried.left_behind}
+    return kept | {headers.REDRIVES: str(carried.redrives)}
 
 
 def carried_in_order(carried: Carried, *, refused_sends: int = 0) -> Carried:

@@ -12,6 +12,7 @@ from datetime import datetime
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
+from recoverable import headers
 from recoverable.headers import LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, write_date
 
 if TYPE_CHECKING:
@@ -48,6 +49,17 @@ FIRST_TO_TRIM = (
     *(*REMOVED_WHOLE, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
 )
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
+
+LEFT_BEHIND = frozenset(
+    (
+        *headers.RETRY_HEADERS, FAILED_QUEUE, TIME_OF_FAILURE, PROCESSING_ENDPOINT, PROCESSING_MACHINE, HOST_ID, HOST_NAME,
+        headers.FAILED_QUEUE_ADDRESS, REQUEST_ID, LOG_GROUP, LOG_STREAM, VERSION, headers.ATTEMPTS, headers.FIRST_FAILED_AT,
+    )
+)  # fmt: skip
+"""Headers about a failure and about the retries before it, which a message that was sent back from an error queue no longer has."""
+
+EXCEPTION_INFO = "NServiceBus.ExceptionInfo."
+"""With this begin the others."""
 
 OUR_PACKAGES = ("recoverable", "recoverable_local", "recoverable_operate")
 
@@ -89,6 +101,11 @@ def fault_headers(
         **{name: text for name, text in optional.items() if text is not None},
         **{f"{DATA}{redacted(name, redact)}": redacted(text, redact) for name, text in data_of(exception)},
     }
+
+
+def is_left_behind(name: str) -> bool:
+    """True if a header is about a failure, or about the retries before it."""
+    return name in LEFT_BEHIND or name.startswith(EXCEPTION_INFO)
 
 
 def host_id(host: str) -> str:

@@ -53,7 +53,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue, c
     """
     record = delivery.native
     wire = changed(wire_of(record), forward.changes)
-    if TIME_OF_FAILURE in forward.changes:
+    if forward.changes.get(TIME_OF_FAILURE):
         wire.headers.update(place_of_failure(record, context))
     wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what its handler sends again has the same identity
     room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]

@@ -10,6 +10,7 @@ from recoverable._ladder.delivery import (
     Delivery,
     carried_in,
     carried_in_order,
+    in_this_life,
     is_past_the_ladder,
     place_on_ladder,
     restore_retry_state,
@@ -63,6 +64,8 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     wire = wire_of(record)
     headers = wire.promoted()
     carried = carried_in(headers)
+    if carried.left_behind:
+        headers = in_this_life(headers, carried)
     native, group = wire.with_overflow(), message.group_id
     sent_at = carried.time_sent or message.sent_at
     message_id = carried.message_id or record["messageId"]

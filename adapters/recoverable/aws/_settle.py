@@ -175,7 +175,7 @@ def copy_or_wait(delivery: Delivery, forward: Forward, batch: Batch) -> Copy | t
     queue = batch.queue
     try:
         to = queue if forward.to == queue.name else destination(forward.to, queue)
-        if FAILED_QUEUE in forward.changes and is_same(to, queue):
+        if forward.changes.get(FAILED_QUEUE) and is_same(to, queue):
             log_not_settled(delivery, OWN_ERROR_QUEUE.format(to.name), batch)
             return None
         copy = copy_of(delivery, forward, source=queue, to=to, context=batch.time.context)
@@ -262,7 +262,7 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
     if queue.fifo or not failure.is_for_good:
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
-    if delivery.given_up or FAILED_QUEUE in forward.changes:
+    if delivery.given_up or forward.changes.get(FAILED_QUEUE):
         later, to = deferral_after_refusal(delivery, forward), queue
     elif failure.kind != "size" or not isinstance(delivery.error, Exception):
         return None  # its own queue may take it later, or it was only to wait

@@ -41,7 +41,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
     number, texts = broker_id(native), {name: getattr(native, name) for name in ARRAYS}
     # a copy to the error queue, or one that waits to go there, has no time to live
-    is_given_up = delivery.given_up or not own or FAILED_QUEUE in changes
+    is_given_up = delivery.given_up or not own or changes.get(FAILED_QUEUE)
     fields = {
         **sendable({name: text for name, text in texts.items() if text}),
         "body": native.get_body(),
@@ -61,7 +61,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
 
 def where(delivery: Delivery, changes: Mapping[str, str | None], namespace: str) -> dict[str, str]:
     """Return the header of a copy with fault headers that says at which queue it failed: the full address, because names repeat."""
-    with_faults = TIME_OF_FAILURE in changes  # a bare copy has no room
+    with_faults = changes.get(TIME_OF_FAILURE)  # a bare copy has no room
     return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if with_faults and namespace else {}
 
 

@@ -12,6 +12,7 @@ from recoverable._ladder.delivery import (
     Delivery,
     carried_in,
     carried_in_order,
+    in_this_life,
     is_past_the_ladder,
     place_on_ladder,
     restore_retry_state,
@@ -79,8 +80,12 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         platform: what it counts.
     """
     properties = dict(properties_of(native))
-    headers = texts(properties) if properties else NO_HEADERS
-    carried = carried_in(headers) if headers else NOTHING_CARRIED
+    headers, carried = NO_HEADERS, NOTHING_CARRIED
+    if properties:
+        headers = texts(properties)
+        carried = carried_in(headers)
+        if carried.left_behind:
+            headers = in_this_life(headers, carried)
     message = Message(
         native.get_body(), id=carried.message_id or native.message_id or "", headers=headers, queue=queue,
         sent_at=carried.time_sent or aware(native.enqueued_time_utc), group_id=native.session_id, native=native,

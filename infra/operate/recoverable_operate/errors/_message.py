@@ -14,9 +14,8 @@ from uuid import UUID
 from recoverable._ladder import faults
 from recoverable._ladder.faults import STACK_TRACE
 from recoverable._sqs.wire import UNREADABLE_HEADERS
-from recoverable.headers import ATTEMPTS, FAILED_QUEUE_ADDRESS, FIRST_FAILED_AT, read_count, read_date
+from recoverable.headers import ATTEMPTS, FAILED_QUEUE_ADDRESS, FIRST_FAILED_AT, REDRIVES, read_count, read_date
 
-REDRIVES = "Recoverable.Redrives"
 EDIT_OF = "Recoverable.EditOf"
 
 SHOWN = 10

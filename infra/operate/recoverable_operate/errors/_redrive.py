@@ -9,19 +9,11 @@ from datetime import timedelta
 from recoverable import headers
 from recoverable._ladder import faults
 from recoverable._ladder.copy_headers import Changes
-from recoverable_operate.errors._message import EDIT_OF, REDRIVES, FailedMessage
+from recoverable_operate.errors._message import EDIT_OF, FailedMessage
 from recoverable_operate.errors._queue import OperateError
 
-REMOVED = frozenset(
-    (
-        *headers.RETRY_HEADERS, faults.FAILED_QUEUE, faults.TIME_OF_FAILURE, faults.PROCESSING_ENDPOINT,
-        faults.PROCESSING_MACHINE, faults.HOST_ID, faults.HOST_NAME, headers.FAILED_QUEUE_ADDRESS, headers.REQUEST_ID,
-        headers.LOG_GROUP, headers.LOG_STREAM, headers.VERSION, headers.ATTEMPTS, headers.FIRST_FAILED_AT,
-    )
-)  # fmt: skip
-"""Headers about the failure, and about retries, which a copy that is sent back does not have."""
-
-REMOVED_BEGINNINGS = ("NServiceBus.ExceptionInfo.", "ServiceControl.Retry.")
+SERVICE_CONTROL_RETRY = "ServiceControl.Retry."
+"""With this begin the headers by which ServiceControl knows its own retries."""
 
 DEFAULT_LADDER = timedelta(seconds=60)
 """How long the default ladder takes: delayed retries after 10, 20 and 30 s."""
@@ -134,7 +126,9 @@ def copy_changes(message: FailedMessage) -> Changes:
     said about the failure goes, and the ladder starts again. A message whose body was edited is another one.
     """
     new_id = message.new_id
-    removed = [name for name in message.headers if name in REMOVED or name.startswith(REMOVED_BEGINNINGS)]
+    removed = [
+        name for name in message.headers if faults.is_left_behind(name) or name.startswith(SERVICE_CONTROL_RETRY)
+    ]
     sent = {headers.TIME_SENT: headers.write_date(message.sent_at)} if message.sent_at else {}
     edited = {EDIT_OF: message.id} if new_id else {}
     return {
@@ -142,7 +136,7 @@ def copy_changes(message: FailedMessage) -> Changes:
         headers.MESSAGE_ID: new_id or message.id,
         headers.ORIGIN: None if new_id else message.headers.get(headers.ORIGIN) or message.broker_id,
         **sent,
-        REDRIVES: str(message.redrives + 1),
+        headers.REDRIVES: str(message.redrives + 1),
         **edited,
     }
 
