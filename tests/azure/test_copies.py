@@ -9,13 +9,21 @@ import pytest
 
 from azure.triggers import BODY, NEVER, trigger_message
 from builders import ERROR_QUEUE, NOW, QUEUE, platform, recoverability, seconds
-from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, EXCEPTION_TYPE, FAILED_QUEUE, FIRST_TO_TRIM, STACK_TRACE
+from recoverable._ladder.faults import (
+    DATA,
+    EXCEPTION_MESSAGE,
+    EXCEPTION_TYPE,
+    FAILED_QUEUE,
+    FIRST_TO_TRIM,
+    STACK_TRACE,
+    TIME_OF_FAILURE,
+)
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.wire import MAX_PROPERTIES, MAX_PROPERTY, Copy, in_milliseconds, smaller, weight
 from recoverable.azure._copies import copy_of
 from recoverable.azure._messages import delivery_of
-from recoverable.headers import ORIGIN
+from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN
 
 NAMESPACE = "shop.servicebus.windows.net"
 TO_ERROR = Forward(ERROR_QUEUE, NO_DELAY, {FAILED_QUEUE: QUEUE})
@@ -45,6 +53,20 @@ def test_a_copy_keeps_body_and_fields() -> None:
         "message_id": copy.fields["message_id"], "partition_key": "p-1", "reply_to": "replies",
         "reply_to_session_id": "r-1", "scheduled_enqueue_time_utc": in_milliseconds(NOW + seconds(10)), "subject": "placed", "to": "north",
     }, FIRST_TO_TRIM)  # fmt: skip
+
+
+def test_a_retry_of_what_came_back_from_the_error_queue_is_no_error_copy() -> None:
+    back = {
+        FAILED_QUEUE: QUEUE,
+        TIME_OF_FAILURE: "2026-03-04 05:06:07:000089 Z",
+        FAILED_QUEUE_ADDRESS: f"sb://shop/{QUEUE}",
+    }
+    removed = Forward(QUEUE, seconds(10), dict.fromkeys(back))
+
+    copy = copied(removed, properties=back, ExpiresAtUtc=NOW + timedelta(hours=1))
+
+    assert back.keys() & copy.properties.keys() == set()
+    assert copy.fields["time_to_live"] == timedelta(hours=1)
 
 
 @pytest.mark.parametrize(
