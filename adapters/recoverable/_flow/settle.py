@@ -139,6 +139,7 @@ def hand_back(
     *,
     reason: str = NO_TIME,
     stopped: bool = False,
+    refused_since: str | None = None,
 ) -> Settlement:
     """Return the settlement of a message that is to run in a later invocation, and loses no attempt.
 
@@ -148,10 +149,12 @@ def hand_back(
         delay: how long it waits.
         reason: why it is handed back, for the log.
         stopped: True if its handler was stopped for the sake of others: it is marked, and comes first next time.
+        refused_since: what its copy says of answers that nobody knows to what its handler sent.
     """
     if invocation.limiter is not None:
         invocation.limiter.release_probe(delivery)
-    return decide_and_report(delivery, Deferral(delay, reason, stopped=stopped), invocation)
+    deferral = Deferral(delay, reason, stopped=stopped, refused_since=refused_since)
+    return decide_and_report(delivery, deferral, invocation)
 
 
 def not_started(message: Message, invocation: Invocation) -> Settlement:

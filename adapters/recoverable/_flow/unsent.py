@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._flow.settle import hand_back, settle_failure
+from recoverable._frozen import Frozen
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._ladder.delivery import runs_left
 from recoverable._limits import NO_DELAY
 from recoverable._outgoing.message import OutgoingRefused
+from recoverable.headers import read_count, read_date, write_date
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
@@ -17,8 +19,74 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Settlement
 
 
+MOST_REFUSALS, LONGEST_REFUSAL = 10, timedelta(days=1)
+"""An answer that nobody knows is repeated for so many deliveries, and for so long; then it counts as refused for good."""
+
+
+class Refusals(Frozen):
+    """Answers of one destination that nobody knows, to what the handler of a message sent.
+
+    Args:
+        to: the queue or topic.
+        since: the time of the first.
+        answers: their number.
+    """
+
+    to: str
+    since: datetime
+    answers: int
+
+    @property
+    def text(self) -> str:
+        """Return the header."""
+        return f"{write_date(self.since)} {self.answers} {self.to}"
+
+    def are_for_good(self, now: datetime, most: int = MOST_REFUSALS) -> bool:
+        """True if one more counts as refused for good."""
+        return self.answers >= most or now - self.since >= LONGEST_REFUSAL
+
+
+def refusals_before(delivery: Delivery, to: str, now: datetime) -> Refusals:
+    """Return the answers of a destination that the message's header counts; none since now where it counts another's, or cannot be read."""
+    date, _, rest = delivery.carried.refused_since.partition(" Z ")
+    count, _, counted = rest.partition(" ")
+    parts = {"since": f"{date} Z", "answers": count}
+    since, answers = read_date(parts, "since"), read_count(parts, "answers")
+    return Refusals(to, since, answers) if since and counted == to else Refusals(to, now, 0)
+
+
+def settle_unknown(
+    delivery: Delivery, to: str, why: str, invocation: Invocation, most: int = MOST_REFUSALS
+) -> Settlement:
+    """Return the settlement of a message after an answer that nobody knows: it waits by a copy, and fails once that has lasted too long.
+
+    Args:
+        delivery: the message as it came.
+        to: the queue or topic.
+        why: the answer.
+        invocation: what it ran in.
+        most: how many such answers it waits for.
+    """
+    now = invocation.clock()
+    before = refusals_before(delivery, to, now)
+    if before.are_for_good(now, most):
+        delivery.error = OutgoingRefused(
+            f"'{to}' did not take an outgoing message ({why}), {before.answers} times since {before.since:%Y-%m-%d %H:%M:%S} UTC; check what "
+            "is sent against the limits of the destination, and send the message back from the error queue"
+        )
+        return settle_failure(delivery, delivery.error, invocation)
+    refused_since = before.__replace__(answers=before.answers + 1).text
+    return settle_unsent(delivery, to, why, invocation, refused_since=refused_since)
+
+
 def settle_unsent(
-    delivery: Delivery, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
+    delivery: Delivery,
+    to: str,
+    why: str,
+    invocation: Invocation,
+    *,
+    runs_first: bool = False,
+    refused_since: str | None = None,
 ) -> Settlement:
     """Return the settlement of a message that waits by a copy, and loses no attempt.
 
@@ -30,11 +98,11 @@ def settle_unsent(
         why: why it did not take what was sent.
         invocation: what it ran in.
         runs_first: True if it comes first next time, because others may have used up its time.
+        refused_since: what its copy says of answers that nobody knows.
     """
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
-    return settle_waiting(
-        delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first
-    )
+    delay = min(max(waited, FIRST_DELAY), LONGEST_DELAY)
+    return settle_waiting(delivery, delay, to, why, invocation, runs_first=runs_first, refused_since=refused_since)
 
 
 def settle_unsent_in_order(
@@ -74,9 +142,16 @@ def settle_unsent_in_order(
 
 
 def settle_waiting(
-    delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
+    delivery: Delivery,
+    delay: timedelta,
+    to: str,
+    why: str,
+    invocation: Invocation,
+    *,
+    runs_first: bool = False,
+    refused_since: str | None = None,
 ) -> Settlement:
     """Return the settlement of a message that waits for this delay."""
     delivery.unsent = True
     reason = f"what it sent to '{to}' was not taken ({why})"
-    return hand_back(delivery, invocation, delay, reason=reason, stopped=runs_first)
+    return hand_back(delivery, invocation, delay, reason=reason, stopped=runs_first, refused_since=refused_since)

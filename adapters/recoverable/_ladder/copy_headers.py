@@ -57,7 +57,13 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
 
 
 def deferral(
-    delivery: Delivery, delay: timedelta, platform: Platform, now: datetime, *, stopped: bool = False
+    delivery: Delivery,
+    delay: timedelta,
+    platform: Platform,
+    now: datetime,
+    *,
+    stopped: bool = False,
+    refused_since: str | None = None,
 ) -> Changes:
     """Return the headers of a deferral.
 
@@ -73,6 +79,7 @@ def deferral(
         **counted(delivery, prior_attempts_of_deferral(delivery), platform),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
         **({headers.STOPPED: MARKED} if stopped else {}),
+        **({headers.REFUSED_SINCE: refused_since} if refused_since else {}),
     }
 
 

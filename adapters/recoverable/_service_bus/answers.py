@@ -71,6 +71,11 @@ class Failure(NamedTuple):
         return not self.is_for_good
 
     @property
+    def is_unknown(self) -> bool:
+        """True if nobody knows whether the answer passes: `amqp:internal-error` says to try again, also of a property that is too large."""
+        return self.kind == "unknown" or condition_of(self.error) == "amqp:internal-error"
+
+    @property
     def is_of_the_entity(self) -> bool:
         """True if the entity refuses whatever it is sent for now."""
         return self.kind in ("missing", "busy")
@@ -89,13 +94,18 @@ class Failure(NamedTuple):
 UNTRIED = Failure("untried", None)
 
 
+def condition_of(error: Exception | None) -> str:
+    """Return the condition in an answer of the broker; "" where there is none."""
+    found = re.search(r"Error condition: (\S+?)\.(?:\s|$)", str(error))
+    return found[1] if found else ""
+
+
 def failure_of(error: Exception) -> Failure:
     """Return what an error means."""
     inner = getattr(error, "inner_exception", None)
     if isinstance(inner, TypeError | ValueError):  # the SDK could not encode the message
         return Failure("limit", error)
-    condition = re.search(r"Error condition: (\S+?)\.(?:\s|$)", str(error))
-    if condition and condition[1] in CONDITIONS:
-        return Failure(CONDITIONS[condition[1]], error)
+    if kind := CONDITIONS.get(condition_of(error)):
+        return Failure(kind, error)
     names = (each.__name__ for each in type(error).__mro__)
     return Failure(next((CLASSES[name] for name in names if name in CLASSES), "unknown"), error)

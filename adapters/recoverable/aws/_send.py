@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recoverable._flow.settle import settle_failure, settle_on_end
-from recoverable._flow.unsent import settle_unsent
+from recoverable._flow.unsent import settle_unknown, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Settlement
     from recoverable.aws._batch import Batch
     from recoverable.aws._time_budget import TimeBudget
 
@@ -109,9 +110,14 @@ def send_outgoing(batch: Batch) -> None:
             )
             invocation.settle(delivery, settlement)
         else:
-            first = isinstance(failure, NotTried)
-            settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation, runs_first=first)
-            invocation.settle(delivery, settlement)
+            invocation.settle(delivery, settle_for_now(delivery, letter.to.name, failure, invocation))
+
+
+def settle_for_now(delivery: Delivery, to: str, failure: Failure | NotTried, invocation: Invocation) -> Settlement:
+    """Return the settlement of a delivery of which a message was not taken for now, on a standard queue."""
+    if isinstance(failure, Failure) and failure.kind == "unknown":
+        return settle_unknown(delivery, to, failure.reason, invocation)
+    return settle_unsent(delivery, to, failure.reason, invocation, runs_first=isinstance(failure, NotTried))
 
 
 def describe_refusal(to: Destination, reason: str) -> str:
