@@ -7,7 +7,7 @@ CDK := aws-cdk-lib==2.275.0
 SERVERLESS := serverless@3.40.0
 PYTHONS ?= 3.11 3.12 3.13 3.14 3.15
 # what pyproject.toml bounds from below, and what goes with boto3; the rest of what the tests need is as it is locked
-BOUNDED := boto3|botocore|s3transfer|azure-data-tables|azure-functions|azure-identity|azure-servicebus|aws-lambda-powertools|pyyaml|rich
+BOUNDED := boto3|botocore|s3transfer|azure-data-tables|azure-functions|azure-identity|azure-servicebus|aws-lambda-powertools|pyyaml|rich|websocket-client
 WORKER := azure-functions-runtime==1.3.0
 LOWEST_TESTS := $(filter-out tests/test_house_rules.py tests/test_exception_names.py,$(wildcard tests/test_*.py)) $(addprefix tests/,answers aws azure flow ladder observe outgoing rate_limit timeouts)
 EMPTY :=

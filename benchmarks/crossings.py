@@ -54,7 +54,7 @@ class Bus:
 
     fully_qualified_namespace = "shop.servicebus.windows.net"
 
-    def get_queue_sender(self, queue: str) -> Any:
+    def get_queue_sender(self, queue: str, **options: Any) -> Any:
         """Return a sender."""
         return SimpleNamespace(send_messages=lambda message, **options: None)
 

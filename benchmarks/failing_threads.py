@@ -59,7 +59,7 @@ class SlowClient:
     def __init__(self) -> None:
         self.sender = SlowSender()
 
-    def get_queue_sender(self, queue_name: str) -> SlowSender:  # as the SDK
+    def get_queue_sender(self, queue_name: str, **options: Any) -> SlowSender:  # as the SDK
         """Return the sender."""
         return self.sender
 

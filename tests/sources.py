@@ -7,6 +7,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import recoverable
@@ -43,8 +44,8 @@ GATEWAY_NAMES = {
     "recoverable_local": {
         "_sqs": {"wire_of"},
         "_service_bus": {
-            "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES", "connection",
-            "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
+            "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES",
+            "connection", "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
         },
     },
 }  # fmt: skip
@@ -95,6 +96,7 @@ class Import:
         return self.module.partition(".")[0]
 
 
+@cache
 def tree(path: Path) -> ast.Module:
     """Return the file's syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))

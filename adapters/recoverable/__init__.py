@@ -32,8 +32,7 @@ if TYPE_CHECKING:
         Policy,
         default_policy,
     )
-    from recoverable._observe.facts import Facts
-    from recoverable._observe.settings import Observe
+    from recoverable._observe.settings import Facts, Observe
     from recoverable._outgoing.message import OutgoingRefused
     from recoverable._rate_limit.settings import RateLimit
 else:
@@ -48,8 +47,7 @@ else:
                 "default_policy",
             ),
             "recoverable._ladder.backoff": ("Exponential",),
-            "recoverable._observe.facts": ("Facts",),
-            "recoverable._observe.settings": ("Observe",),
+            "recoverable._observe.settings": ("Facts", "Observe"),
             "recoverable._outgoing.message": ("OutgoingRefused",),
             "recoverable._rate_limit.settings": ("RateLimit",),
         },

@@ -64,9 +64,10 @@ class Immediate(Frozen):
     Args:
         max_retries: immediate retries in each round, 0 to 994; 5 makes 6 attempts (default: NServiceBus, "Immediate
             retries"). With a custom policy, write here the most immediate retries that it grants.
-        in_process: True to make the retries of a message that comes for the first time inside the same invocation, while it has
-            time, without a call to the broker. A process that ends meanwhile takes their count along: the round then has up to
-            `max_retries` attempts more. Ignored, with a warning, where the order of messages is kept.
+        in_process: True to make the retries of a message that comes for the first time inside the same invocation,
+            while it has time, without a call to the broker. A process that ends meanwhile takes their count along: the
+            round then has up to `max_retries` attempts more. Ignored, with a warning, where the order of messages is
+            kept.
 
     Raises:
         TypeError: not a whole number, or `in_process` is neither True nor False.
@@ -191,9 +192,25 @@ class Recoverability(Frozen):
             TypeError: no such part, or one of another kind.
             ValueError: a variable that cannot be read; the text names it and says what to write.
         """
-        from recoverable._variables import from_variables  # noqa: PLC0415  # imported for those who use it
+        from recoverable._variables import from_variables  # noqa: PLC0415  # few endpoints use it
 
         return from_variables(cls(), prefix, code)
+
+
+def error_queue_of(owner: str, recoverability: object, setting: Callable[[str], str | None]) -> str:
+    """Return the name of the error queue: as given, else the environment's RECOVERABLE_ERROR_QUEUE, else "error".
+
+    Args:
+        owner: the name of the class that was given the settings, for the error.
+        recoverability: the settings.
+        setting: returns an environment variable.
+
+    Raises:
+        TypeError: no settings.
+    """
+    if not isinstance(recoverability, Recoverability):
+        raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")
+    return recoverability.failed.error_queue or setting("RECOVERABLE_ERROR_QUEUE") or "error"
 
 
 def redactor_of(recoverability: Recoverability) -> Callable[[str], str] | None:

@@ -65,7 +65,7 @@ class UnreportedFailure(Exception):
 class StoreUnavailable(Exception):
     """Raised by a store that did not do what it was asked, or whose answer was lost: of circuits or of timeouts.
 
-    What was to be stored may not be stored. A circuit that cannot be read limits an instance by its own attempts alone.
+    It may or may not have taken the write. A circuit that cannot be read limits an instance by its own attempts alone.
     """
 
     __module__ = PUBLIC

@@ -41,11 +41,12 @@ class FieldsSignature:
         """Return the signature.
 
         Raises:
-            AttributeError: it is asked of an instance, or of a class with an `__init__` of its own: `inspect` looks there then.
+            AttributeError: it is asked of an instance, or of a class with an `__init__` of its own: `inspect` looks
+                there then.
         """
         if instance is not None or owner.__init__ is not Frozen.__init__:
             raise AttributeError
-        from recoverable._signature import signature_of  # noqa: PLC0415  # `inspect`, for those who ask
+        from recoverable._signature import signature_of  # noqa: PLC0415  # `inspect`, when somebody asks
 
         return signature_of(owner, NO_DEFAULT)
 

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_IMMEDIATE = 994
-"""SQS allows a maxReceiveCount of 1,000 at most (SetQueueAttributes, RedrivePolicy), which must be immediate retries + 6."""
+"""SQS allows a maxReceiveCount of 1,000 at most (SetQueueAttributes, RedrivePolicy), which must be immediate retries +
+6."""
 
 MAX_DELAYED = 1_000
-"""After this many delayed retries a message moves to the error queue, whatever a policy says: nothing retries for ever."""
+"""After this many delayed retries a message moves to the error queue, whatever a policy says: nothing retries for
+ever."""
 
 MAX_COUNT = 10_000
 """A counter in a header above this was not written by this package and reads as 0."""
@@ -33,10 +35,15 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 def checked_count(name: str, value: object, most: int) -> int:
     """Return the value if it is a whole number from 0 to `most`; else raise TypeError or ValueError."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; write a whole number from 0 to {most:,}")
+        raise TypeError(f"{name} is {value!r}; write {number_up_to(most)}")
     if not 0 <= value <= most:
         raise ValueError(f"{name} is {value:,}; write a whole number from 0 (no retries) to {most:,}")
     return value
+
+
+def number_up_to(most: int) -> str:
+    """Return the words for a whole number from 0 to `most`, for errors."""
+    return f"a whole number from 0 to {most:,}"
 
 
 def checked_number(name: str, value: object, least: float, most: float) -> float:

@@ -128,7 +128,7 @@ class Message:
         try:
             return self._copy
         except AttributeError:
-            from copy import deepcopy  # noqa: PLC0415  # for those who use it
+            from copy import deepcopy  # noqa: PLC0415  # most handlers do not use it
 
             self._copy = deepcopy(self._native) if isinstance(self._native, dict) else self._native
             return self._copy
@@ -163,8 +163,8 @@ class Message:
         """Return the body as bytes.
 
         Raises:
-            MessageDeserializationError: the body cannot be encoded as UTF-8, or its sender stored it in S3 and no setting says how to
-                read it there.
+            MessageDeserializationError: the body cannot be encoded as UTF-8, or its sender stored it in S3 and no
+                setting says how to read it there.
         """
         raw = self._raw()
         return raw if isinstance(raw, bytes) else self._parsed(raw.encode)
@@ -217,9 +217,10 @@ class Message:
         Args:
             queue: a name in the same account or namespace, an ARN, a queue's URL, or `sb://namespace/queue`.
             body: text, bytes, or anything else as JSON; taken as it is now.
-            options: `headers`, further headers, such as NServiceBus.EnclosedMessageTypes; `attributes`, SQS's message attributes or
-                Service Bus's application properties; `delay`, a timedelta; `group_id`, the FIFO message group or session, by default
-                that of this message; `message_id`, its id, by default the same each time the handler sends the same again.
+            options: `headers`, further headers, such as NServiceBus.EnclosedMessageTypes; `attributes`, SQS's message
+                attributes or Service Bus's application properties; `delay`, a timedelta; `group_id`, the FIFO message
+                group or session, by default that of this message; `message_id`, its id, by default the same each time
+                the handler sends the same again.
 
         Raises:
             RuntimeError: the attempt has ended.

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from recoverable._frozen import Frozen
-from recoverable._limits import MAX_COUNT, MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
+from recoverable._limits import MAX_COUNT, MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY, number_up_to
 
 R = TypeVar("R", bound=Frozen)
 
@@ -19,7 +19,8 @@ AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([smhd])")
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 TIME_SPAN = re.compile(r"(?:([0-9]{1,9})\.)?([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9])")
-"""The form of .NET's TimeSpan, "c" of "Standard TimeSpan format strings", to the second. 24 hours are 1.00:00:00 there."""
+"""The form of .NET's TimeSpan, "c" of "Standard TimeSpan format strings", to the second. 24 hours are 1.00:00:00
+there."""
 
 
 class Variables:
@@ -49,7 +50,7 @@ class Variables:
         if (text := self.text(name)) is None:
             return default
         if not re.fullmatch("[0-9]{1,9}", text) or int(text) > most:
-            raise self._unreadable(name, text, f"a whole number from 0 to {most:,}")
+            raise self._unreadable(name, text, number_up_to(most))
         return int(text)
 
     def delay(self, name: str, most: timedelta, default: timedelta) -> timedelta:
@@ -111,7 +112,7 @@ def rate_limit_after(failures: int) -> Frozen | None:
     """Return the rate limit after so many failures in a row; None for 0."""
     if not failures:
         return None
-    from recoverable._rate_limit.settings import RateLimit  # noqa: PLC0415  # imported for those who set one
+    from recoverable._rate_limit.settings import RateLimit  # noqa: PLC0415  # few set one
 
     return RateLimit(failures)
 

@@ -39,7 +39,8 @@ class Environment:
     Args:
         client: the SDK's client of the platform, or a replacement for it; None for the process's own.
         clock: returns the time.
-        deadline: returns the time of handlers and what stops a plain one, a `Deadline` or a subclass, made of its arguments; not used on Functions.
+        deadline: returns the time of handlers and what stops a plain one, a `Deadline` or a subclass, made of its
+            arguments; not used on Functions.
         runner: returns what runs coroutines; None for the thread's own.
         wrap_handler: returns a handler that a test observes, plain or coroutine as it was; on AWS for coroutines alone,
             for the deadline observes the others.
@@ -47,7 +48,8 @@ class Environment:
         sleep: waits for so many seconds, for pauses between sends.
         call_within: makes a call to the broker that may take so many seconds; None to make it in a thread of its own.
         topic_client: as `client`, for SNS.
-        later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that; None for a thread.
+        later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that;
+            None for a thread.
     """
 
     __slots__ = (

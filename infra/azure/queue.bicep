@@ -16,6 +16,9 @@ param principalId string
 @description('True for a queue with sessions.')
 param sessions bool = false
 
+@description('For how long a message of a queue with sessions may wait, as an ISO 8601 duration. Longer than the function may be broken, because all that waits for so long is dead-lettered.')
+param sessionTimeToLive string = 'P4D'
+
 @description('After how many deliveries Service Bus dead-letters a message: immediate retries + 6 at least, and for sessions="ordered" all attempts + 10.')
 @minValue(6)
 @maxValue(2000)
@@ -74,7 +77,8 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
     maxDeliveryCount: maxDeliveryCount
     requiresSession: sessions
     forwardDeadLetteredMessagesTo: errorQueue.name
-    defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S'
+    // A session that is closed counts no delivery: a message that takes the host along is given up by its time to live alone (docs/limits.md).
+    defaultMessageTimeToLive: sessions ? sessionTimeToLive : 'P10675199DT2H48M5.4775807S'
     deadLetteringOnMessageExpiration: true
     requiresDuplicateDetection: true
     duplicateDetectionHistoryTimeWindow: 'PT10M'

@@ -32,7 +32,7 @@ class RecordingClient:
         self.senders: list[str] = []
         self.closed: list[str] = []
 
-    def get_queue_sender(self, queue_name: str) -> RecordingSender:
+    def get_queue_sender(self, queue_name: str, *, keep_alive: float | None = None) -> RecordingSender:
         self.senders.append(queue_name)
         return RecordingSender(self, queue_name)
 

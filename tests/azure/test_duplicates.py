@@ -116,6 +116,7 @@ def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any]
         assert time.monotonic() < end, f"{living.queue!r} is not empty: {depth}"
         if depth.scheduled == depth.total:
             bus.namespace.advance(HOUR)
+            receiver = receiver_of(bus, living.queue)  # the link of the other was idle for too long
         if messages := received(receiver, most):
             Bus._settled(receiver, messages, called(living, messages, batch=most > 1))
 

@@ -134,7 +134,7 @@ def test_one_that_cannot_be_encoded_leaves_the_batch_as_it_is() -> None:
 @pytest.mark.parametrize("refused", [1, 2, 3])
 def test_nothing_goes_ahead_of_a_batch_that_was_refused(refused: int) -> None:
     """Each batch takes two; what comes after a refusal waits, for it may be of the same session."""
-    errors = iter([None] * (refused - 1) + [ConnectionError("away")])
+    errors = iter([None] * (refused - 1) + [TimeoutError("away")])
     client = RecordingClient(lambda _: next(errors, None), largest=10_000)
     bodies = [b"%d" % number + b"b" * 4_000 for number in range(8)]
 

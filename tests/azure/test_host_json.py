@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recoverable._service_bus.host_json import HostFile, HostOptions, read_host_json
+from recoverable._service_bus.host_json import HostFile, HostOptions, Proxy, read_host_json
 
 DEFAULTS = HostOptions(
     function_timeout=timedelta(minutes=30),
@@ -20,6 +20,8 @@ DEFAULTS = HostOptions(
     max_message_batch_size=1000,
     session_idle_timeout=timedelta(minutes=1),
     prefetch_count=0,
+    transport_type="amqpTcp",
+    web_proxy=None,
 )
 
 
@@ -50,6 +52,11 @@ def read(folder: Path, document: Any, settings: dict[str, str] | None = None) ->
         (bus(MaxMessageBatchSize=5), HostOptions(max_message_batch_size=5)),
         (bus(sessionIdleTimeout="00:00:06"), HostOptions(session_idle_timeout=timedelta(seconds=6))),
         (bus(prefetchCount=7), HostOptions(prefetch_count=7)),
+        (bus(transportType="AmqpWebSockets"), HostOptions(transport_type="amqpWebSockets")),
+        (bus(webProxy="http://proxy.example:8080"), HostOptions(web_proxy=Proxy("proxy.example", 8080))),
+        (bus(webProxy="http://me:secret@proxy.example/"), HostOptions(web_proxy=Proxy("proxy.example", 80))),
+        (bus(webProxy="proxy.example"), HostOptions(web_proxy=Proxy("proxy.example", 80))),
+        (bus(webProxy=""), DEFAULTS),
     ],
 )
 def test_options_are_read_with_the_defaults_of_the_host(tmp_path: Path, document: Any, options: HostOptions) -> None:
@@ -77,6 +84,7 @@ def test_a_missing_file_has_the_defaults_and_no_problem(tmp_path: Path) -> None:
     assert read_host_json(tmp_path / "host.json", {}) == (DEFAULTS, None, ())
 
 
+ADDRESS = "write the address of a proxy, such as 'http://proxy.shop.example:8080'"
 TIMES = "write hours, minutes and seconds, such as '00:05:00', or a day as '1.00:00:00'"
 
 
@@ -93,6 +101,9 @@ TIMES = "write hours, minutes and seconds, such as '00:05:00', or a day as '1.00
         (bus(prefetchCount="²"), "prefetchCount is '²'; write a whole number, 0 or more"),
         (bus(autoCompleteMessages="yes"), "autoCompleteMessages is 'yes'; write true or false"),
         (bus(sessionIdleTimeout="soon"), f"sessionIdleTimeout is 'soon'; {TIMES}"),
+        (bus(transportType="udp"), "transportType is 'udp'; write amqpTcp or amqpWebSockets"),
+        (bus(webProxy="http://"), f"webProxy is 'http://'; {ADDRESS}"),
+        (bus(webProxy="http://me:secret@proxy.example:x"), f"webProxy is 'http://...@proxy.example:x'; {ADDRESS}"),
     ],
 )
 def test_what_the_host_would_not_take_is_a_problem(tmp_path: Path, document: Any, problem: str) -> None:

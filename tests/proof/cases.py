@@ -11,7 +11,7 @@ from proof.fault_names import costs
 from proof.lives import Life, lives_of
 from proof.replaying import Replay, Struck
 
-EXPIRES = ("expired", "delivered twice", "lock lost", "machine lost")
+EXPIRES = ("expired", "delivered twice", "lock lost", "machine lost", "connection cut")
 """Faults that make a message visible to others while it is handled."""
 
 
@@ -57,10 +57,10 @@ def count(batches: list[tuple[str, ...]]) -> Counter[str]:
     return Counter(one for batch in batches for one in batch)
 
 
-DEADLY = ("died", "timed out", "slow", "machine lost", "exit")
+DEADLY = ("died", "timed out", "slow", "machine lost", "connection cut", "exit")
 """Faults that may end the process of the invocation that they hit."""
 
-PROCESS_ENDS = ("died", "timed out", "exited", "its machine")
+PROCESS_ENDS = ("died", "timed out", "exited", "its machine", "its host")
 """Beginnings of the details by which the timeline says that a process has ended, with all invocations in it."""
 
 

@@ -15,7 +15,7 @@ from proof.crowds.mutations import MUTATIONS, CrowdMutation
 from proof.crowds.search import faulty_of, overlapping_of, search
 
 SHUFFLES = 10
-DRAWN, DRAWN_WITH_FAULTS = 120, 80
+DRAWN, DRAWN_WITH_FAULTS = 60, 40
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ LONG = "rate limited for longer than messages are held"
 
 assert catalogue.REPLAYING, "each cloud's scenarios can be replayed"
 
-PAIRS, SHARE = 60, 0.15
+PAIRS, SHARE = 60, 0.08
 EARLY = "clock early"
 """Not asked of Service Bus: a copy is scheduled for a time of day, so one that a clock an hour early schedules comes at once, again and again."""
 
@@ -53,7 +53,7 @@ def forgotten(*_: object) -> Settlement:
 
 
 MUTATIONS = (
-    Mutation("waiting counts as an attempt", "_ladder.delivery.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
+    Mutation("waiting counts as an attempt", "_ladder.copy_headers.prior_attempts_of_deferral", too_many, "rate limited", "ATTEMPTS"),
     Mutation("messages are held for ever", "_rate_limit.limiter.may_defer", always, LONG, "ENDLESS"),
     Mutation("what is held is forgotten", "_ladder.decision.settlement_of_deferral", forgotten, "rate limited together", "LOST"),
 )  # fmt: skip

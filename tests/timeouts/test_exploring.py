@@ -10,7 +10,7 @@ from proof.timeouts.mutations import MUTATIONS
 from proof.timeouts.playing import play
 from proof.timeouts.search import search, story
 
-SCHEDULES = 400
+SCHEDULES = 200
 ENOUGH = 2_000
 """Schedules among which each mistake shows; most show among the first hundred."""
 

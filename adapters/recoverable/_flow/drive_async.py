@@ -108,7 +108,8 @@ async def unfinished(workers: set[Worker], start: Callable[[], Worker]) -> set[W
     """Wait until one worker has ended, and return the others; a worker that a handler cancelled before it began is replaced.
 
     Raises:
-        CancelledError: this task alone was cancelled; when a handler cancels all tasks, the messages are worked on all the same.
+        CancelledError: this task alone was cancelled; when a handler cancels all tasks, the messages are worked on all
+            the same.
     """
     try:
         ended, others = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)

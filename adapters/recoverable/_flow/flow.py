@@ -1,8 +1,9 @@
 """Take messages through receipt, handler and recovery: one generator for both clouds, and what drives it with a plain handler.
 
-The generator does no I/O itself. It yields a message and seconds to have the handler run on it for so long, and gets back None or the
-exception that the handler raised. It yields a function to have it called where it may block, and gets back its result, or has its
-exception raised. `drive` does both for plain handlers, `drive_async` for coroutines. A flow may return an exception for the host.
+The generator does no I/O itself. It yields a message and seconds to have the handler run on it for so long, and gets
+back None or the exception that the handler raised. It yields a function to have it called where it may block, and gets
+back its result, or has its exception raised. `drive` does both for plain handlers, `drive_async` for coroutines. A flow
+may return an exception for the host.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
 
 def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
     """Return the messages, each again for as long as it is to be retried at once; see `settle.retried_in_process`."""
-    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # for those who ask for it
+    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # few endpoints ask for it
 
     return retried_in_process(messages, invocation)
 
@@ -90,7 +91,7 @@ def drive(steps: Flow, handler: Callable[[Message], Any], deadline: Deadline) ->
 
     Args:
         steps: the flow.
-        handler: the user's function. Whatever it raises goes back into the flow, for a lost error is a lost message.
+        handler: the user's function. Any exception of it goes back into the flow: a lost error is a lost message.
         deadline: stops it when its time is up.
     """
     observed, error = deadline.observed(handler), None

@@ -48,10 +48,11 @@ class Invocation:
         context: the host's, for handlers that ask for it.
         seconds_for_retries: returns for how long retries in process may still start; None when nothing sets a limit.
         limiter: decides who may be attempted where the rate may be limited.
-        observer: collects what is told when all is settled, where somebody observes.
+        observer: collects what is reported when all is settled; None where nobody observes.
         sender: returns what collecting needs, when a handler first sends.
         on_failure: called with the message and the exception of each failed attempt, before recovery decides.
-        holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise it at once.
+        holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise
+            it at once.
     """
 
     delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked

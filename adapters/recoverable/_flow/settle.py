@@ -1,6 +1,7 @@
-"""Settle a delivery before its handler runs and after it has ended: ask the rate limit and the ladder, log what was decided, and note it for those who observe.
+"""Settle a delivery before its handler runs and after it has ended: ask the rate limit and the ladder, log the decision, note it for an observer.
 
-A rate limit and retries in process come here while all succeeds, so that the ladder and the log are imported by what first needs them.
+A rate limit and retries in process come here while all succeeds, so the ladder and the log are imported where they are
+first needed.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from recoverable._errors import TimeUp, UnreportedFailure
-from recoverable._ladder.delivery import delivery_of, is_retried_in_process
+from recoverable._ladder.delivery import delivery_of, is_retried_in_process, runs_left
 from recoverable._ladder.settlement import COMPLETE, Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 
@@ -168,8 +169,8 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
     Args:
         delivery: the message as it came.
         seconds: how long the handler was allowed to run.
-        invocation: what it ran in. A stop is a failure only of the one handler that has started in it: one that ran before, or at
-            the same time, may have used up the time.
+        invocation: what it ran in. A stop is a failure only of the one handler that has started in it: one that ran
+            before, or at the same time, may have used up the time.
     """
     failure = delivery.error
     if failure is None:
@@ -229,9 +230,9 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
 def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Platform:
     """Return what counts for the next attempt of a delivery; this is the broker, unless the message is retried in process.
 
-    There its count is 1, so both counters count the same failures, and they differ in how an immediate retry is made: "native" by
-    giving it back at once, which this invocation does itself; "header", by a copy that carries the count, once no time is left, and for what
-    was refused when the handlers had run.
+    There its count is 1, so both counters count the same failures, and they differ in how an immediate retry is made:
+    "native" by giving it back at once, which this invocation does itself; "header", by a copy that carries the count,
+    once no time is left, and for what was refused when the handlers had run.
     """
     platform = invocation.platform
     if not (invocation.recoverability.immediate.in_process and is_retried_in_process(delivery, platform)):
@@ -256,3 +257,86 @@ def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
     report_given_up(delivery, error_queue)
     settlement = forward_given_up(delivery, error_queue)
     return settlement if invocation.observer is None else invocation.observer.note_given_up(delivery, settlement)
+
+
+def settle_unsent(
+    delivery: Delivery,
+    to: str,
+    why: str,
+    invocation: Invocation,
+    *,
+    runs_first: bool = False,
+    refused_since: str | None = None,
+) -> Settlement:
+    """Return the settlement of a message that waits by a copy, and loses no attempt.
+
+    It waits as long again as it has waited, from 2.5 seconds to 15 minutes.
+
+    Args:
+        delivery: the message as it came.
+        to: the queue or topic.
+        why: why it did not take what was sent.
+        invocation: what it ran in.
+        runs_first: True if it comes first next time, because others may have used up its time.
+        refused_since: what its copy says of answers that nobody knows.
+    """
+    from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY  # noqa: PLC0415  # the failure side
+
+    waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
+    delay = min(max(waited, FIRST_DELAY), LONGEST_DELAY)
+    return settle_waiting(delivery, delay, to, why, invocation, runs_first=runs_first, refused_since=refused_since)
+
+
+def settle_unsent_in_order(
+    delivery: Delivery,
+    to: str,
+    why: str,
+    invocation: Invocation,
+    *,
+    deliveries: int,
+    waited: timedelta,
+    until_last_round: timedelta = NO_DELAY,
+) -> Settlement:
+    """Return the settlement of a message that keeps its order: it is redelivered, which counts, each time after a longer wait.
+
+    At the last delivery, and after a day, the attempt fails with what was not taken as its reason: the next delivery
+    could not say why the message is given up, and its retention ends one day.
+
+    Args:
+        delivery: the message as it came.
+        to: the queue or topic.
+        why: why it did not take what was sent.
+        invocation: what it ran in.
+        deliveries: how often the broker has delivered it.
+        waited: the time since its first delivery.
+        until_last_round: how long its last delivery must wait, because its handler would not run before.
+    """
+    from recoverable._ladder.backoff import MOST_REDELIVERY, delay_while_redelivered  # noqa: PLC0415  # the failure side
+    from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side
+
+    immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
+    left = runs_left(deliveries, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+    if left <= 0 or waited >= MOST_REDELIVERY:
+        delivery.error = OutgoingRefused(
+            f"'{to}' did not take an outgoing message ({why}) at delivery {deliveries}, {waited} after the first; where order is kept "
+            "a message cannot wait for ever; send it back from the error queue when the destination takes messages"
+        )
+        return settle_failure(delivery, delivery.error, invocation)
+    delay = delay_while_redelivered(waited, left)
+    return settle_waiting(delivery, max(delay, until_last_round) if left == 1 else delay, to, why, invocation)
+
+
+def settle_waiting(
+    delivery: Delivery,
+    delay: timedelta,
+    to: str,
+    why: str,
+    invocation: Invocation,
+    *,
+    runs_first: bool = False,
+    refused_since: str | None = None,
+) -> Settlement:
+    """Return the settlement of a message that waits for this delay."""
+    delivery.unsent = True
+    reason = f"what it sent to '{to}' was not taken ({why})"
+    return hand_back(delivery, invocation, delay, reason=reason, stopped=runs_first, refused_since=refused_since)

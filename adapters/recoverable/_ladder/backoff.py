@@ -13,11 +13,12 @@ MAX_FACTOR = 1_000.0
 """With this factor delays grow from 1 s to the longest delay in three steps: a larger factor is a mistake."""
 
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=2.5), timedelta(minutes=15)
-"""The time before a refused copy is sent again; it doubles with each refusal. SQS delays a message by 15 minutes at most."""
+"""The time before a refused copy is sent again; it doubles with each refusal. SQS delays a message by 15 minutes at
+most."""
 
 LONGEST_REDELIVERY, MOST_REDELIVERY = timedelta(hours=1), timedelta(days=1)
-"""The longest wait of a message that can only be redelivered, and how long it waits in all: its retention goes on, by default for 4
-days (Amazon SQS, CreateQueue)."""
+"""The longest wait of a message that can only be redelivered, and how long it waits in all: its retention goes on, by
+default for 4 days (Amazon SQS, CreateQueue)."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 8.0
 """Seconds before a send that met a busy broker is repeated in the same invocation; the pause doubles each time."""
@@ -70,8 +71,8 @@ def delay_after_refusal(refusals: int) -> timedelta:
 def delay_while_redelivered(waited: timedelta, runs_left: int) -> timedelta:
     """Return how long a message waits that can only be redelivered, while what its handler sent is not taken.
 
-    As long again as before, from 2.5 seconds to an hour; and where few deliveries are left, at least 15 minutes before the last, a
-    quarter of that before the one before, and so on, so that a short ladder outlasts a short outage.
+    As long again as before, from 2.5 seconds to an hour; and where few deliveries are left, at least 15 minutes before
+    the last, a quarter of that before the one before, and so on, so that a short ladder outlasts a short outage.
 
     Args:
         waited: since when it is delivered.

@@ -16,7 +16,7 @@ Changes = dict[str, str | None]
 """Headers to set; None removes one."""
 
 MARKED = "1"
-"""What a header says that is only a mark."""
+"""The value of a header that is only a mark."""
 
 
 def identity_headers(message: Message) -> Changes:

@@ -1,6 +1,7 @@
 """Decide about a failed attempt or a deferral: ask the policy, adjust its action to the platform, and make the settlement.
 
-Where the user's policy fails, the next simpler policy decides. Where a broker does not take a copy, the message is sent on later.
+Where the user's policy fails, the next simpler policy decides. Where a broker does not take a copy, the message is sent
+on later.
 """
 
 from __future__ import annotations
@@ -172,8 +173,8 @@ def evaluate_policy(
 ) -> tuple[Action, tuple[str, ...]]:
     """Return the policy's action and no warnings.
 
-    When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's action and a
-    warning.
+    When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's
+    action and a warning.
     """
     warnings: tuple[str, ...] = ()
     for name, policy, settings in candidates(recoverability):
@@ -199,7 +200,7 @@ def moves_to_source(action: Action, recoverability: Recoverability, is_source: C
 
 
 def describe_invalid_action(returned: object) -> str:
-    """Return what a policy returned as a text for a warning; close a coroutine, for nobody will await it."""
+    """Return what a policy returned as a text for a warning; close a coroutine, because nobody will await it."""
     if isinstance(returned, Coroutine):
         returned.close()
     try:
@@ -375,7 +376,8 @@ def delayed_copy(
 def deferral_after_refusal(delivery: Delivery, refused: Forward) -> Forward:
     """Return the deferral of a message whose copy for the error queue was refused for good.
 
-    It goes to the queue that the message came from, carries the fault headers already, and is sent on without running the handler.
+    It goes to the queue that the message came from, carries the fault headers already, and is sent on without running
+    the handler.
 
     Args:
         delivery: the message as it came.

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Counter, Platform
 
 UNREPORTED_ALLOWANCE = 2
-"""Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing one."""
+"""Unreported deliveries before the policy is asked about them. Two allows for a healthy message batched with a crashing
+one."""
 
 AS_RECEIVED = ("_body", "_id", "_native", "_queue", "_sent_at", "_headers", "_group_id")
-"""What a message is made of, in the order of its arguments."""
+"""The attributes that hold the arguments of a message, in their order."""
 
 
 class Carried(Frozen):
-    """What the headers of a message carry, parsed once, at receipt; what is absent or cannot be read has its default.
+    """The content of a message's headers, parsed once, at receipt; a header that is absent or cannot be read has its default.
 
     Args:
         message_id: the id of the message over all its copies.
@@ -37,7 +38,7 @@ class Carried(Frozen):
         unreported: True if an earlier round ended in `UnreportedFailure`.
         reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
         refused_sends: how often a copy for the error queue was refused.
-        refused_since: the answers so far that nobody knows to what the handler sent; `_flow.unsent` reads it.
+        refused_since: the answers so far that nobody knows to what the handler sent; `_flow.refusals` reads it.
         attempts: all attempts of earlier rounds.
         first_failed_at: when the first attempt failed of which a copy was made.
         faults: the names of fault headers of an earlier failure.
@@ -62,7 +63,7 @@ class Carried(Frozen):
 
 
 NOTHING_CARRIED = Carried()
-"""What a message without headers carries."""
+"""The content of no headers."""
 
 
 class Delivery:
@@ -74,12 +75,13 @@ class Delivery:
         carried: what its headers carry.
         unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
 
-    `native` is the platform's record as it was received, and on Service Bus `properties` are the application properties. The rest follows
-    from what it carries: `prior_attempts`, to which each retry in process adds one; `due_at`, the time at which a copy that hops is due,
-    None once that has come; `held_since`, the time since which it is deferred, None if it is not; `given_up`, True if its copy for the
-    error queue was refused, and is to be sent again without running the handler; `suspect`, True if it may have ended a process;
-    `at_limit`, True if its next unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not
-    take for now what it sent. After the attempt `error` is the exception that the handler raised.
+    `native` is the platform's record as it was received, and on Service Bus `properties` are the application
+    properties. The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one;
+    `due_at`, the time at which a copy that hops is due, None once that has come; `held_since`, the time since which it
+    is deferred, None if it is not; `given_up`, True if its copy for the error queue was refused, and is to be sent
+    again without running the handler; `suspect`, True if it may have ended a process; `at_limit`, True if its next
+    unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
+    now what it sent. After the attempt `error` is the exception that the handler raised.
     """
 
     suspect = at_limit = unsent = False
@@ -110,7 +112,7 @@ class Delivery:
 
 
 def delivery_of(message: Message) -> Delivery:
-    """Return the delivery of a message; it is made when it is first asked for, for there is nothing to say about most messages."""
+    """Return the delivery of a message; it is made when it is first asked for, because most messages need none."""
     return message._delivery or Delivery(message)
 
 
@@ -169,7 +171,8 @@ def unreported_failures(delivery: Delivery, counter: Counter) -> int:
 def is_retried_in_process(delivery: Delivery, platform: Platform) -> bool:
     """True if `Immediate(in_process=True)` has a delivery's immediate retries made by the invocation that it is in.
 
-    A redelivery is left to the broker's count: the delivery before it may have ended its process in the middle of such retries.
+    A redelivery is left to the broker's count: the delivery before it may have ended its process in the middle of such
+    retries.
     """
     return delivery.deliveries == 1 and not platform.redelivers_only
 

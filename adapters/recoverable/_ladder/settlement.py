@@ -45,13 +45,13 @@ class Platform(Frozen):
             (SQS FIFO).
         immediate_retries: True if it can make immediate retries.
         delayed_retries: True if it can make delayed retries.
-        longest_delay: the longest delay of one copy; longer delays hop, and where messages are only redelivered they are
-            refused. None when there is no limit.
+        longest_delay: the longest delay of one copy; longer delays hop, and where messages are only redelivered they
+            are refused. None when there is no limit.
         shared_process: True if all messages of a process that died are delivered again together, in an order that
             cannot be chosen (Functions).
         text_log: True if the host's log keeps nothing but the text of a line (Functions).
-        is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None to compare it with
-            the queue's name.
+        is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None
+            to compare it with the queue's name.
         host: the host's name for operators.
         machine: the instance's name for operators.
     """

@@ -106,7 +106,8 @@ def log_safely(
         write: the logger's method.
         text: the line, with `%s` for each fact.
         facts: the values for the line.
-        redact: the user's redactor: the line passes it, and so does the traceback, which is then text and no `exc_info`.
+        redact: the user's redactor: the line passes it, and so does the traceback, which is then text and no
+            `exc_info`.
         tail: our own facts for the end of the line, which no redactor may take away.
         details: `exc_info` and `extra`, as the logger takes them.
     """

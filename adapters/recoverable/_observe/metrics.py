@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Counter as Instrument
     from opentelemetry.metrics import Histogram, MeterProvider
 
-    from recoverable._observe.facts import Facts
     from recoverable._observe.observer import Outcomes
+    from recoverable._observe.settings import Facts
 
 
 class Metric(NamedTuple):
@@ -123,8 +123,8 @@ def record_metrics(system: str, queue: str, outcomes: Outcomes, *, rate_limited:
         system: OpenTelemetry's name of the broker.
         queue: the queue's name.
         outcomes: the decisions and successes to record.
-        rate_limited: True while the rate is limited; None where it never is. It is recorded after a success too, because a gauge stays as
-            it was set last.
+        rate_limited: True while the rate is limited; None where it never is. It is recorded after a success too,
+            because a gauge stays as it was set last.
     """
     made = instruments(sys.modules["opentelemetry.metrics"].get_meter_provider())
     labels = {"messaging.system": system, "messaging.destination.name": queue}  # no id: each value is a series

@@ -9,7 +9,7 @@ from recoverable._errors import UnreportedFailure
 from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import NO_DELAY
-from recoverable._observe.facts import Facts
+from recoverable._observe.settings import Facts
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Observer:
     def _record_metrics(self, outcomes: Outcomes, *, rate_limited: bool | None) -> None:
         if not self.settings.metrics or not outcomes or "opentelemetry.metrics" not in sys.modules:
             return
-        from recoverable._observe.metrics import record_metrics  # noqa: PLC0415  # for those who use OpenTelemetry
+        from recoverable._observe.metrics import record_metrics  # noqa: PLC0415  # where OpenTelemetry is loaded
 
         wanted = outcomes if self.settings.successes else outcomes[: len(self.notes)]
         record_metrics(self.system, outcomes[0][0].facts.queue, wanted, rate_limited=rate_limited)
@@ -230,7 +230,7 @@ class Observer:
         """Return what opens spans, where the application has loaded OpenTelemetry by now."""
         if not self.settings.traces or "opentelemetry.trace" not in sys.modules:
             return None
-        from recoverable._observe.spans import tracer  # noqa: PLC0415  # for those who trace
+        from recoverable._observe.spans import tracer  # noqa: PLC0415  # where spans are wanted
 
         return tracer(self.settings, self.system)
 

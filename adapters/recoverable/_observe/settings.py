@@ -1,4 +1,4 @@
-"""Hold and check what a user configures to observe the ladder: callbacks, metrics, traces and redaction."""
+"""Hold what a user configures to observe the ladder (callbacks, metrics, traces and redaction), and the facts that callbacks get."""
 
 from __future__ import annotations
 
@@ -8,7 +8,53 @@ from datetime import timedelta
 from recoverable._frozen import Frozen, field
 from recoverable._limits import checked_delay, checked_function, name_of
 from recoverable._message import Message
-from recoverable._observe.facts import Facts
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from recoverable._ladder.decision import Outcome
+
+
+class Facts(Frozen):
+    """The facts about what was decided for one delivery of a message, without its body and the text of its exception.
+
+    Args:
+        message_id: the message's id, which stays the same over its copies.
+        queue: the queue that it came from.
+        attempt: the number of the attempt in its round, from 1.
+        round: the number of delayed retries made before it.
+        action: what becomes of the message; "complete" after a success, "deferral" for a wait that counts as no
+            attempt, "undecided" where the decision itself raised, so that the message is redelivered.
+        delay: how long it waits; None where it does not.
+        error_queue: the queue that it moves to; "" unless it moves to one.
+        exception_type: the full name of the exception's type; "" without one.
+        unreported: True if the failure is that earlier deliveries ended without a recorded outcome.
+        rate_limited: True if it waits because the rate is limited.
+        handler_time: how long the handler ran; None where it did not.
+        request_id: Lambda's id of the invocation; "" elsewhere.
+        exception: the exception itself, as the handler raised it, for callbacks; no redactor has seen it, and `repr`
+            leaves it out.
+    """
+
+    message_id: str
+    queue: str
+    attempt: int
+    round: int
+    action: Outcome | Literal["complete", "undecided"]
+    delay: timedelta | None = field(default=None, kw_only=True)
+    error_queue: str = field(default="", kw_only=True)
+    exception_type: str = field(default="", kw_only=True)
+    unreported: bool = field(default=False, kw_only=True)
+    rate_limited: bool = field(default=False, kw_only=True)
+    handler_time: timedelta | None = field(default=None, kw_only=True)
+    request_id: str = field(default="", kw_only=True)
+    exception: BaseException | None = field(default=None, kw_only=True)
+
+    def __repr__(self) -> str:
+        shown = {name: value for name, value in vars(self).items() if name != "exception"}
+        return f"Facts({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
 
 Callback = Callable[[Facts, Message], Awaitable[object] | object]
 """A function of the facts and the message, plain or coroutine."""
@@ -26,22 +72,24 @@ LONGEST_CALLBACKS = timedelta(minutes=1)
 class Observe(Frozen):
     """Settings for what is reported about failures: `Recoverability(observe=Observe(on_error=page_somebody))`.
 
-    The callbacks are functions of the facts and the message, plain or coroutine. They are called once the message is settled, before the
-    endpoint returns, and at most once. What they raise is logged, and changes nothing.
+    The callbacks are functions of the facts and the message, plain or coroutine. They are called once the message is
+    settled, before the endpoint returns, and at most once. Their exceptions are logged, and change nothing.
 
     Args:
         on_immediate_retry: called when a message is retried without delay.
         on_delayed_retry: called when a delayed retry is scheduled.
         on_error: called when a message has moved to the error queue.
         on_discard: called when a policy has discarded a message.
-        callbacks_within: the time for all callbacks of an invocation, up to a minute. When it is over, a coroutine is cancelled; a plain
-            function cannot be, but no further callback is called.
-        redact: a function from text to text: the text of exceptions, and what brokers and stores answered, passes it before it reaches a
-            log, a header, a span or the host. Where it raises, the text is left out.
-        cloudwatch_namespace: on Lambda, the namespace of the metrics that are printed for CloudWatch; None to print none.
+        callbacks_within: the time for all callbacks of an invocation, up to a minute. When it is over, a coroutine is
+            cancelled; a plain function cannot be, but no further callback is called.
+        redact: a function from text to text: the text of exceptions, and what brokers and stores answered, passes it
+            before it reaches a log, a header, a span or the host. Where it raises, the text is left out.
+        cloudwatch_namespace: on Lambda, the namespace of the metrics that are printed for CloudWatch; None to print
+            none.
         metrics: False for no OpenTelemetry metrics, also where the application uses OpenTelemetry.
         traces: False for no OpenTelemetry spans, also where the application uses OpenTelemetry.
-        successes: True for OpenTelemetry metrics about attempts that succeeded too, which the broker and Lambda count already.
+        successes: True for OpenTelemetry metrics about attempts that succeeded too, which the broker and Lambda count
+            already.
 
     Raises:
         TypeError: a callback that cannot be called, a redactor that is no plain function, or a setting of another kind.

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.faults import Redact
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
-    from recoverable._observe.facts import Facts
-    from recoverable._observe.settings import Observe
+    from recoverable._observe.settings import Facts, Observe
 
 MADE_BY = "Recoverable.TraceParent"
 """The header of a copy that names the attempt which it was made by."""
@@ -28,7 +27,8 @@ AWS_TRACE_HEADER = "Recoverable.AwsTraceHeader"
 """The header of a copy that keeps X-Ray's header of the sender."""
 
 TRACEPARENT = r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?"
-"""The form of `traceparent` (W3C, "Trace Context"), which `Diagnostic-Id` has too (Service Bus, "Distributed tracing")."""
+"""The form of `traceparent` (W3C, "Trace Context"), which `Diagnostic-Id` has too (Service Bus, "Distributed
+tracing")."""
 
 XRAY = r"(?=.*\bRoot=1-([0-9a-f]{8})-([0-9a-f]{24}))(?=.*\bParent=([0-9a-f]{16}))(?=.*\bSampled=([01]))?.*"
 """The form of `AWSTraceHeader` (AWS X-Ray, "Tracing header")."""
@@ -106,7 +106,8 @@ class Tracer:
             message: the message that the handler got.
             deliveries: how often the broker has delivered it.
             facts: what was decided; None where the invocation was interrupted.
-            done: True if it was carried out. Only a message that has been given up is an error, because a retry may still succeed.
+            done: True if it was carried out. Only a message that has been given up is an error, because a retry may
+                still succeed.
         """
         if opened.span.is_recording():
             opened.span.set_attributes(self._attributes(message, deliveries, facts))

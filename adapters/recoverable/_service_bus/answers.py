@@ -49,6 +49,10 @@ CLASSES: Mapping[str, Kind] = {
 while the message waits; a missing role (403) is not."""
 
 
+RESETS = frozenset({"ConnectionError", "ServiceBusConnectionError"})
+"""Classes of errors by which a connection or its link ended, where others say that no answer came in time."""
+
+
 class Failure(NamedTuple):
     """Why a message was not sent.
 
@@ -74,6 +78,16 @@ class Failure(NamedTuple):
     def is_unknown(self) -> bool:
         """True if nobody knows whether the answer passes: `amqp:internal-error` says to try again, also of a property that is too large."""
         return self.kind == "unknown" or condition_of(self.error) == "amqp:internal-error"
+
+    @property
+    def is_unanswered(self) -> bool:
+        """True if it is no answer of the entity, so that the connection may be broken."""
+        return self.kind in ("lost", "unknown")
+
+    @property
+    def is_reset(self) -> bool:
+        """True if the connection or its link was ended before an answer came."""
+        return self.kind == "lost" and any(each.__name__ in RESETS for each in type(self.error).__mro__)
 
     @property
     def is_of_the_entity(self) -> bool:

@@ -9,13 +9,14 @@ import json
 import os
 import re
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from recoverable._frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 SHORTEST_TIMEOUT = timedelta(seconds=1)
 """The shortest functionTimeout (azure-functions-host, `ScriptJobHostOptionsSetup.MinFunctionTimeout`)."""
@@ -34,11 +35,21 @@ TEXT = r'("(?:[^"\\]|\\.)*")'
 COMMENT = re.compile(rf"{TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
 TRAILING_COMMA = re.compile(rf"{TEXT}|,(?=\s*[}}\]])", re.DOTALL)
 
+USER_OF_AN_ADDRESS = re.compile("//[^/]*@")
+"""A user and a password in the address of a proxy, which no log shows; the host does not use them."""
+
 OVERRIDES = "azurefunctionsjobhost__"
 """The prefix of app settings that replace values of host.json (Azure Functions, "Override host.json values")."""
 
 TIMESPAN = re.compile(r"(?:(\d{1,8})\.)?([01]?\d|2[0-3]):([0-5]?\d)(?::([0-5]?\d)(\.\d{1,7})?)?", re.ASCII)
 """The forms of .NET's `TimeSpan.Parse` that say what they mean: it reads "24:00:00" as 24 days, and "8" as 8 days."""
+
+
+class Proxy(NamedTuple):
+    """The address of an HTTP proxy."""
+
+    host: str
+    port: int
 
 
 class HostOptions(Frozen):
@@ -53,6 +64,8 @@ class HostOptions(Frozen):
         max_message_batch_size: the most messages of a batch.
         session_idle_timeout: how long a session without messages is kept.
         prefetch_count: how many messages are prefetched.
+        transport_type: how the host connects to Service Bus.
+        web_proxy: the proxy that it connects through, by WebSockets.
     """
 
     function_timeout: timedelta | None = DEFAULT_TIMEOUT
@@ -63,6 +76,8 @@ class HostOptions(Frozen):
     max_message_batch_size: int = 1000
     session_idle_timeout: timedelta = timedelta(minutes=1)
     prefetch_count: int = 0
+    transport_type: Literal["amqpTcp", "amqpWebSockets"] = "amqpTcp"
+    web_proxy: Proxy | None = None
 
 
 class HostFile(NamedTuple):
@@ -77,6 +92,11 @@ class HostFile(NamedTuple):
     options: HostOptions
     document: dict[str, Any] | None
     problems: tuple[str, ...]
+
+
+def host_file(settings: Mapping[str, str]) -> Path:
+    """Return where host.json is: in the folder that the app settings name, else in the working directory, as on Functions."""
+    return Path(settings.get("AzureWebJobsScriptRoot", ".")) / "host.json"
 
 
 def read_host_json(path: Path, settings: Mapping[str, str]) -> HostFile:
@@ -151,7 +171,8 @@ def options_of(values: Mapping[str, Any], settings: Mapping[str, str]) -> tuple[
         except ValueError as error:
             setting = next((name for name, text in settings.items() if text and overridden(name) == path.lower()), "")
             place = f"the app setting {setting}" if setting else path.rpartition("__")[2]
-            problems.append(f"{place} is {value!r}; write {error}")
+            shown = USER_OF_AN_ADDRESS.sub("//...@", repr(value))
+            problems.append(f"{place} is {shown}; write {error}")
     return HostOptions(**found), problems
 
 
@@ -209,6 +230,36 @@ def positive_number(value: object) -> int:
     return whole_number(value, 1)
 
 
+def transport(value: object) -> str:
+    """Return how to connect.
+
+    Raises:
+        ValueError: the value is no way; its text says what to write.
+    """
+    ways = {"amqptcp": "amqpTcp", "amqpwebsockets": "amqpWebSockets"}
+    if (way := ways.get(str(value).lower())) is None:
+        raise ValueError("amqpTcp or amqpWebSockets")
+    return way
+
+
+def proxy(value: object) -> Proxy | None:
+    """Return the address of a proxy, as .NET's `WebProxy` reads it; None for an empty text.
+
+    Raises:
+        ValueError: the value is no address; its text says what to write.
+    """
+    if not value:
+        return None
+    address = urlsplit(str(value) if "://" in str(value) else f"http://{value}")
+    try:
+        port = address.port or {"http": 80, "https": 443}.get(address.scheme)
+    except ValueError:
+        port = None
+    if not address.hostname or port is None:
+        raise ValueError("the address of a proxy, such as 'http://proxy.shop.example:8080'")
+    return Proxy(address.hostname, port)
+
+
 BUS = "extensions__serviceBus__"
 OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     "functionTimeout": ("function_timeout", timeout),
@@ -219,4 +270,6 @@ OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     f"{BUS}maxMessageBatchSize": ("max_message_batch_size", positive_number),
     f"{BUS}sessionIdleTimeout": ("session_idle_timeout", timespan),
     f"{BUS}prefetchCount": ("prefetch_count", whole_number),
+    f"{BUS}transportType": ("transport_type", transport),
+    f"{BUS}webProxy": ("web_proxy", proxy),
 }

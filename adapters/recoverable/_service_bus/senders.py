@@ -7,18 +7,20 @@ from functools import lru_cache, partial
 from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
 from recoverable._service_bus.clients import client_for
+from recoverable._service_bus.renewal import RenewedSender
 from recoverable._service_bus.wire import Copy, sdk_message, smaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch, ServiceBusSender
+    from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
 
@@ -26,8 +28,10 @@ CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
 
 MAX_SENDERS = 32
-"""Each sender has a connection and a thread of its own, and a namespace takes 1,000 connections (Service Bus quotas,
-Standard)."""
+"""Each sender has a connection of its own, and a namespace takes 1,000 (Service Bus quotas, Standard)."""
+
+NO_KEEP_ALIVE = 0
+"""A thread would keep the connection alive, not the link; closing would wait for that thread for up to a second."""
 
 REMEMBERED = timedelta(seconds=2)
 """For how long an entity that is missing or busy is not asked again: its messages wait, then go together."""
@@ -110,13 +114,13 @@ class Entity:
     """A queue or topic: its sender, which one thread at a time uses, and when it last refused whatever it gets.
 
     Args:
-        sender: azure-servicebus's; it promises no safety between threads.
+        sender: the sender.
         timeout: seconds to wait for another thread.
 
     `users` is how many threads are about to send, or do.
     """
 
-    def __init__(self, sender: ServiceBusSender, timeout: float) -> None:
+    def __init__(self, sender: RenewedSender, timeout: float) -> None:
         self.sender, self.users = sender, 0
         self._refused_at: datetime | None = None
         self._commit = GroupCommit(self._send_parcels, timeout)
@@ -129,7 +133,7 @@ class Entity:
             environment: has the clock, and what waits.
         """
         # a sender of a test world waits here in its own time; at the lock it would wait in real time
-        getattr(self.sender, "entity_name", None)
+        _ = self.sender.entity_name
         if self._refused_at is not None and (rest := self._refused_at + REMEMBERED - environment.clock()) > NO_DELAY:
             environment.sleep(min(rest, REMEMBERED).total_seconds())
         self._commit.send(parcels)
@@ -152,12 +156,15 @@ class Broker:
     """A Service Bus namespace with the calls that settling needs. It keeps its senders.
 
     Args:
-        client: azure-servicebus's; it promises no safety between threads.
+        client: azure-servicebus's; it and its senders promise no safety between threads.
         timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
+        clock: returns the seconds of a clock, for how long a connection was idle.
     """
 
-    def __init__(self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT) -> None:
-        self._client, self._timeout = client, timeout
+    def __init__(
+        self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._client, self._timeout, self._clock = client, timeout, clock
         self._changing, self._entities = Lock(), dict[str, Entity]()
 
     @property
@@ -186,11 +193,7 @@ class Broker:
 
     def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""
-        try:
-            entity = self._enter(name)
-        except Exception as error:  # noqa: BLE001  # each who waits for a parcel gets it
-            note(parcels, failure_of(error))
-            return
+        entity = self._enter(name)
         try:
             entity.send(parcels, environment)
         finally:
@@ -200,7 +203,7 @@ class Broker:
     def _enter(self, name: str) -> Entity:
         """Return the entity; when there are too many, close the sender that was not used for the longest time."""
         with self._changing:
-            entity = self._entities.pop(name, None) or Entity(self._client.get_queue_sender(name), self._timeout)
+            entity = self._entities.pop(name, None) or self._new_entity(name)
             self._entities[name] = entity
             entity.users += 1
             unused = next((key for key, each in self._entities.items() if not each.users), None)
@@ -209,13 +212,17 @@ class Broker:
             surplus.sender.close()
         return entity
 
+    def _new_entity(self, name: str) -> Entity:
+        make = partial(self._client.get_queue_sender, name, keep_alive=NO_KEEP_ALIVE)
+        return Entity(RenewedSender(make, self._clock), self._timeout)
+
 
 def batch_key(copy: Copy) -> tuple[str, str, str]:
     """Return the values that all messages of a batch must share (Service Bus, "Partitioned queues and topics")."""
     return copy.to, copy.fields.get("session_id", ""), copy.fields.get("partition_key", "")
 
 
-def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
+def send_group(sender: RenewedSender, parcels: list[Parcel]) -> None:
     """Send parcels of one batch key in as few batches as Service Bus takes, and note on each why it was not sent."""
     if len(parcels) == 1:
         attempt(parcels, partial(send_one, sender, parcels[0].copy))
@@ -224,7 +231,7 @@ def send_group(sender: ServiceBusSender, parcels: list[Parcel]) -> None:
         attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
 
 
-def batches(sender: ServiceBusSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
+def batches(sender: RenewedSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
     """Yield batches and what is in them; what is too large for a batch is sent alone, and what cannot be encoded is noted."""
     try:
         batch, members = sender.create_message_batch(), list[Parcel]()
@@ -266,7 +273,7 @@ def note(parcels: list[Parcel], failure: Failure | None) -> None:
         parcel.failure = failure
 
 
-def send_one(sender: ServiceBusSender, copy: Copy) -> None:
+def send_one(sender: RenewedSender, copy: Copy) -> None:
     """Send one copy; while it breaks a limit of this namespace, send it without the next property that it can go without."""
     try:
         sender.send_messages(sdk_message(copy), timeout=CALL_TIMEOUT)
@@ -290,13 +297,15 @@ def try_to_add(batch: ServiceBusMessageBatch, copy: Copy) -> bool:
 _MAKING = Lock()
 
 
-def broker(client: ServiceBusClient | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
+def broker(client: ServiceBusClient | Broker | None, connect: Callable[[], ConnectionString | Identity]) -> Broker:
     """Return the broker of a client, or of the process's own; all threads get the same one.
 
     Args:
-        client: the user's or a test's, if any.
+        client: the user's or a test's, if any; a test may give a broker with a clock of its own.
         connect: returns the connection for the process's own client.
     """
+    if isinstance(client, Broker):
+        return client
     with _MAKING:
         return broker_of(client or client_for(connect()))
 

@@ -26,8 +26,8 @@ CODES: Mapping[Kind, str] = {
     " signaturedoesnotmatch tokenrefreshrequired unrecognizedclient",
     "lost": "internalerror internalfailure internalservererror requestaborted",
 }
-"""Codes, as `normalized` returns them, by their kinds ("Errors" and "Common errors" in the API references of Amazon SQS, SNS, DynamoDB, S3
-and IAM). "403" is botocore's code for an answer without a text."""
+"""Codes, as `normalized` returns them, by their kinds ("Errors" and "Common errors" in the API references of Amazon
+SQS, SNS, DynamoDB, S3 and IAM). "403" is botocore's code for an answer without a text."""
 
 KINDS: Mapping[str, Kind] = {code: kind for kind, codes in CODES.items() for code in codes.split()}
 
@@ -48,10 +48,10 @@ class Failure(Frozen):
     """The failure of an entry, or of a whole call.
 
     Args:
-        kind: what the answer means. Refused for good: the destination is "missing", access to it or to its key is "denied", the message is
-            too large ("size"), or it is "refused" for another reason. To be repeated: "busy" was certainly not done, and neither the
-            message nor its destination is at fault; "unknown" is a code that nobody knows. "lost" says nothing: the call may have
-            been carried out.
+        kind: what the answer means. Refused for good: the destination is "missing", access to it or to its key is
+            "denied", the message is too large ("size"), or it is "refused" for another reason. To be repeated: "busy"
+            was certainly not done, and neither the message nor its destination is at fault; "unknown" is a code that
+            nobody knows. "lost" says nothing: the call may have been carried out.
         code: the code that AWS gave; "" where it gave none.
         reason: why, for the log.
     """
@@ -131,7 +131,8 @@ def status_of(error: BaseException | None) -> int:
 def describe_error(error: BaseException) -> str:
     """Return a text about an error for the log.
 
-    It is the text of AWS's answer. Of any other error it is the type alone, because its text may quote what was to be sent.
+    It is the text of AWS's answer. Of any other error it is the type alone, because its text may quote what was to be
+    sent.
     """
     if isinstance(error, TimeoutError):
         return "no answer in the time that is kept for it; SQS may still do it"

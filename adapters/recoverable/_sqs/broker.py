@@ -81,8 +81,8 @@ class Broker:
     ) -> dict[int, Failure]:
         """Send a batch, and return the failures by number.
 
-        What cannot be taken at the moment is sent again after each pause, while time is left. A lost answer is not repeated: it
-        would make a second copy of what was taken.
+        Entries that SQS cannot take at the moment are sent again after each pause, while time is left. A call without
+        an answer is not repeated: it would make a second copy of what SQS took.
 
         Args:
             operation: SendMessageBatch or PublishBatch.
@@ -128,8 +128,9 @@ class Broker:
 def call_within(seconds: float, call: Callable[[], T]) -> T:
     """Return the result of a call, made in a thread of its own.
 
-    Looking up a name, trying several addresses and agreeing on TLS have no time-out that an SDK's settings reach. A call that does not end in
-    time is abandoned: it may still succeed later. It holds up neither the calls after it nor the end of the process.
+    Looking up a name, trying several addresses and agreeing on TLS have no time-out that an SDK's settings reach. A
+    call that does not end in time is abandoned: it may still succeed later. It holds up neither the calls after it nor
+    the end of the process.
 
     Args:
         seconds: how long to wait for the result.

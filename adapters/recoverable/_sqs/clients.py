@@ -30,13 +30,14 @@ def session() -> Session:
 def client(service: str, region: str | None, timeout: float, attempts: int = 1) -> Any:
     """Return the process's client of a service in a region, made when it is first needed.
 
-    By default it tries each call once: a resend after a lost answer would make a second copy, and an unsettled message is redelivered
-    anyway.
+    By default it tries each call once: a resend after a lost answer would make a second copy, and an unsettled message
+    is redelivered anyway.
 
     Args:
         service: such as "sqs".
         region: such as "eu-central-1"; None for the process's.
-        timeout: seconds for connecting to one address and for one read; the call as a whole is bounded where it is made.
+        timeout: seconds for connecting to one address and for one read; the call as a whole is bounded where it is
+            made.
         attempts: how often it tries a call; more than once where a call that is made twice has the same effect as once.
     """
     return session().client(service, region_name=region, config=config(timeout, attempts))  # type: ignore[call-overload]  # the stubs list each service by itself

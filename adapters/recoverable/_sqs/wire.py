@@ -32,13 +32,15 @@ FOLDED = "Recoverable.Attributes"
 UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
 S3_BODY_KEY = "S3BodyKey"
 POINTER_SIZES = ("ExtendedPayloadSize", "SQSLargePayloadSize")
-"""Attributes by which AWS's SQS extended client marks a body that is a pointer into S3, now and in its first versions; they hold its size."""
+"""Attributes by which AWS's SQS extended client marks a body that is a pointer into S3, now and in its first versions;
+they hold its size."""
 
 POINTER_CLASSES = (
     "software.amazon.payloadoffloading.PayloadS3Pointer",
     "com.amazon.sqs.javamessaging.MessageS3Pointer",
 )
-"""The names with which a pointer begins: that of the extended client, and that of its first versions (amazon-sqs-java-extended-client-lib)."""
+"""The names with which a pointer begins: that of the extended client, and that of its first versions
+(amazon-sqs-java-extended-client-lib)."""
 
 EMPTY_BODY = "empty message"  # NServiceBus.AmazonSQS writes this for no body, which SQS does not take
 
@@ -285,7 +287,7 @@ def in_json(value: object) -> str:
 def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
     """Return the attributes that there is room for, and the header that carries the others.
 
-    What says where the body is stays an attribute, for other readers of the queue.
+    The attributes that say where the body is stay attributes, for other readers of the queue.
     """
     if len(attributes) <= room:
         return attributes, {}

@@ -162,7 +162,7 @@ class SqsProcessor:
     def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
         if self.recoverability.rate_limit is None:
             return None
-        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
+        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # few endpoints limit the rate
 
         limit = self.recoverability.rate_limit
         return limiter_for(self, limit, self.recoverability, environment, may_defer=may_defer, in_batches=True)

@@ -24,7 +24,8 @@ TIMEOUT = timedelta(milliseconds=200)
 
 LONGEST_TIMEOUT = timedelta(seconds=5)
 SLACK = 0.8
-"""Seconds that a call gets beside its timeout for what is not network traffic: the name look-up, and reading certificates on a small function's share of a processor."""
+"""Seconds that a call gets beside its timeout for what is not network traffic: the name look-up, and reading
+certificates on a small function's share of a processor."""
 
 ABSENT = 0
 """The version of a circuit that was never changed, and has no item yet."""
@@ -33,13 +34,15 @@ ABSENT = 0
 class DynamoDbCircuit:
     """A circuit in DynamoDB: `RateLimit(..., store=DynamoDbCircuit("circuits", "orders"))`.
 
-    The function needs `dynamodb:GetItem` and `dynamodb:PutItem` on the table, whose partition key is the text "circuit".
+    The function needs `dynamodb:GetItem` and `dynamodb:PutItem` on the table, whose partition key is the text
+    "circuit".
 
     Args:
         table: the table's name.
         name: the circuit's name; endpoints that share it are limited together.
         client: a boto3 DynamoDB client, instead of the one made when something first fails.
-        timeout: how long the network may take for a call, up to 5 s. Then, or 0.8 s later where the name look-up hangs, the instance goes on without the store.
+        timeout: how long the network may take for a call, up to 5 s. Then, or 0.8 s later where the name look-up hangs,
+            the instance goes on without the store.
 
     Raises:
         TypeError: a setting of another kind.

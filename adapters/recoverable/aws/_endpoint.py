@@ -45,15 +45,17 @@ class SqsEndpoint:
             then deleted here, and the invocation fails when any other remains.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
         timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
-        visibility_timeout: the shortest time for which anything hides a message that was received; None for the function's time-out,
-            for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's is lowered later or other
-            code changes it: redelivered messages that are older then run one by one.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for the
+            function's time-out, for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's
+            is lowered later or other code changes it: redelivered messages that are older then run one by one.
         large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
-            `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it came.
-        heartbeat: for how long messages are hidden at a time, such as two minutes: while an invocation has them they are hidden for as
-            long again, so that a crash is noticed that soon. At least twice `settle_within`. None for the queue's own time-out.
-        warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first `Message.send` of
-            an instance waits for it.
+            `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it
+            came.
+        heartbeat: for how long messages are hidden at a time, such as two minutes: while an invocation has them they
+            are hidden for as long again, so that a crash is noticed that soon. At least twice `settle_within`. None for
+            the queue's own time-out.
+        warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first
+            `Message.send` of an instance waits for it.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -93,7 +95,7 @@ class SqsEndpoint:
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
         if warm and client is None:
-            from recoverable.aws._send import warm_up  # noqa: PLC0415  # imported for those who want it
+            from recoverable.aws._send import warm_up  # noqa: PLC0415  # few endpoints ask for it
 
             warm_up(settle_within)
         # with the error queue resolved, for code that creates queues
@@ -131,7 +133,7 @@ class SqsEndpoint:
     def _run_handlers(self, group: Iterator[Message], invocation: Invocation) -> None:
         """Run the handler on a group of messages: one at a time, or `concurrency` at a time for a coroutine handler."""
         if self._is_coroutine:
-            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for those who need it
+            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for coroutine handlers
 
             attempt_concurrently(self._handler, group, invocation, self._concurrency)
         else:

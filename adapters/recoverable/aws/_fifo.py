@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.settle import decide_and_report, settle_without_attempt
-from recoverable._flow.unsent import settle_unsent_in_order
+from recoverable._flow.settle import decide_and_report, settle_unsent_in_order, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of, runs_left
 from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Deferral, Redeliver
@@ -48,8 +47,8 @@ def fifo_batch(batch: Batch, unfinished: list[Delivery]) -> MessageGroups:
 def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]:
     """Yield the deliveries one by one, each to be settled before the next one is asked for; see `order.Group`.
 
-    First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects last. What
-    is behind a record of its group that is not finished comes back with it.
+    First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects
+    last. Records behind one of their group that is not finished come back with it.
 
     Args:
         batch: the records, in the queue's order.
@@ -97,8 +96,8 @@ def must_keep_order(delivery: Delivery, unfinished: list[Delivery]) -> bool:
 def suspects_last(by_group: list[MessageGroup], now: datetime, hidden: float) -> list[MessageGroup]:
     """Return the groups without a suspect as they came; then the others, in another order at each delivery.
 
-    Of the others those come first whose records were received least often. Groups that were received equally often may have come
-    back together, because a record of one of them ended the process.
+    Of the others those come first whose records were received least often. Groups that were received equally often may
+    have come back together, because a record of one of them ended the process.
     """
     suspects = [group for group in by_group if is_suspect(group[0], now, hidden)]
     by_receives: dict[int, list[MessageGroup]] = {}
@@ -111,8 +110,8 @@ def suspects_last(by_group: list[MessageGroup], now: datetime, hidden: float) ->
 def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
     """Return the groups by name, cyclically, starting one place further with each attempt.
 
-    So an attempt starts right behind the record that ended the attempt before: one such record costs the other groups two
-    attempts at most, two cost three, and so on. A delivery that only waited for its round is no attempt.
+    So an attempt starts right behind the record that ended the attempt before: one such record costs the other groups
+    two attempts at most, two cost three, and so on. A delivery that only waited for its round is no attempt.
     """
     by_name = sorted(alike, key=lambda group: group[0].message.group_id or "")
     head = by_name[0][0]
@@ -121,7 +120,8 @@ def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
 
 
 LONGEST_SINCE = MAX_DELAY.total_seconds()
-"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something absurd."""
+"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something
+absurd."""
 
 TOO_EARLY = "its deliveries are ahead of its delays, and its next round has not begun"
 
@@ -156,7 +156,7 @@ def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) ->
     if delay is None or since is None:
         return None
     left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
-    if left == 1:  # the last delivery must not come too early again, for nothing would run any more
+    if left == 1:  # the last delivery must not come too early again: no handler would run any more
         delay = until_last_round(delivery.message.id, since, delayed, longest)
     return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
 
@@ -214,11 +214,13 @@ def wait_for_round(
 ) -> timedelta | None:
     """Return how long a message must wait whose count is ahead of its delays; None when its handler may run.
 
-    No round starts before the sum of the configured delays before it has passed since the first receive. A message that is ahead
-    of that waits for the next round; within one function time-out after a round's start it makes that round's last attempt instead.
+    No round starts before the sum of the configured delays before it has passed since the first receive. A message that
+    is ahead of that waits for the next round; within one function time-out after a round's start it makes that round's
+    last attempt instead.
 
     Args:
-        delivery: the delivery, its round and attempt restored by its count; they change where it makes another round's last attempt.
+        delivery: the delivery, its round and attempt restored by its count; they change where it makes another round's
+            last attempt.
         since_first_receive: the time since then; None when it is unknown.
         delayed: the settings for delayed retries.
         attempts_per_round: immediate retries + 1.

@@ -45,13 +45,13 @@ LOOK_EVERY = 0.01
 class Beats:
     """Keeps messages hidden, so many seconds at a time.
 
-    Each call concerns ten messages at most. What a call is under way for is never settled beside it: a late answer could otherwise hide
-    a message that was just shown again.
+    Each call concerns ten messages at most. What a call is under way for is never settled beside it: a late answer
+    could otherwise hide a message that was just shown again.
 
     Args:
         seconds: for how long a message is hidden at a time.
-        hide: hides up to ten messages for so many seconds; it returns those that SQS does not hide any more, and True if all
-            other calls would fail too.
+        hide: hides up to ten messages for so many seconds; it returns those that SQS does not hide any more, and True
+            if all other calls would fail too.
         later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that.
         sleep: waits for so many seconds.
         elapsed: returns the seconds since the messages were received.

@@ -38,13 +38,14 @@ class BodyNotFetched(Exception):
 class S3Bodies(Frozen):
     """A setting of `SqsEndpoint` and `RecoverableBatchProcessor`: bodies in these buckets are fetched when a handler reads them.
 
-    Read are the pointers of AWS's SQS extended client and of NServiceBus. Whoever may send to the queue can have any object in these
-    buckets read as a body, and with `delete` deleted: name buckets that hold nothing but bodies.
+    Read are the pointers of AWS's SQS extended client and of NServiceBus. Whoever may send to the queue can have any
+    object in these buckets read as a body, and with `delete` deleted: name buckets that hold nothing but bodies.
 
     Args:
         buckets: the names of the buckets that may be read. NServiceBus's pointers name none, and are of the first.
-        delete: True to delete a body once its handler has succeeded and its message is deleted; else a lifecycle rule of the bucket has
-            to. A message that SQS delivers a second time then finds no body, and fails; so does another queue's copy of it.
+        delete: True to delete a body once its handler has succeeded and its message is deleted; else a lifecycle rule
+            of the bucket has to. A message that SQS delivers a second time then finds no body, and fails; so does
+            another queue's copy of it.
         client: a boto3 S3 client, instead of the one that is made when the first body is read.
 
     Raises:

@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("recoverable")
 
 STUCK = (
-    "A handler for messages from '%s' has not ended in its time, and cannot be stopped. What has ended is settled, and what has not begun is "
-    "handed back. Its message stays hidden until the handler ends, for 12 hours at most, and this process takes no other messages until "
-    "then. Check what the handler waits for, and give that a time-out: C code, a lock, a process."
+    "A handler for messages from '%s' has not ended in its time, and cannot be stopped. Messages whose handlers have ended "
+    "are settled, and those whose handlers have not begun are handed back. Its message stays hidden until the handler ends, "
+    "for 12 hours at most, and this process takes no other messages until then. Check what the handler waits for, and give "
+    "that a time-out: C code, a lock, a process."
 )
-"""What the log says when handlers cannot be stopped."""
+"""The line of the log for a handler that cannot be stopped."""
 
 
 class Watch:
@@ -152,7 +153,8 @@ def ids(deliveries: list[Delivery]) -> dict[str, object]:
 
 
 HOLD = timedelta(minutes=2)
-"""For how long a message is hidden at a time while its handler cannot be stopped, where the endpoint has no heartbeat."""
+"""For how long a message is hidden at a time while its handler cannot be stopped, where the endpoint has no
+heartbeat."""
 
 LAST_MOMENT = 0.5
 """Seconds before the end of an invocation from which on its answer may reach Lambda too late."""
@@ -170,8 +172,9 @@ NOT_BEGUN = "another handler of its batch does not end, and cannot be stopped"
 def watched(batch: Batch, run_handlers: RunHandlers) -> Iterator[RunHandlers]:
     """Do while the block runs what Lambda does not do on Managed Instances; give the function by which handlers are to be run.
 
-    Shortly before the time ends, a thread looks whether a handler is still at work. Then it settles the others, and keeps that handler's
-    message hidden, so that it does not run beside its own redelivery. What ends later is settled by its receipt handle.
+    Shortly before the time ends, a thread looks whether a handler is still at work. Then it settles the others, and
+    keeps that handler's message hidden, so that it does not run beside its own redelivery. A handler that ends later
+    has its message settled by the receipt handle.
 
     Args:
         batch: the records, and what settling them works with.

@@ -59,7 +59,7 @@ def check_services(settings: SqsSettings) -> None:
     """
     owner, timeouts, settle_within = settings.owner, settings.timeouts, settings.settle_within
     if settings.client is not None:
-        from recoverable._sqs.clients import check_client  # noqa: PLC0415  # for those who give one
+        from recoverable._sqs.clients import check_client  # noqa: PLC0415  # few give one
 
         check_client(owner, settings.client)
     if timeouts is not None:
@@ -70,7 +70,7 @@ def check_services(settings: SqsSettings) -> None:
                 f"{owner}(settle_within) is {settle_within}; with timeouts write at least {timeouts.longest_hold}, for a store that does not answer takes as long"
             )
     if settings.large_bodies is not None:
-        from recoverable.aws._large_bodies import check_bodies  # noqa: PLC0415  # for those who have such
+        from recoverable.aws._large_bodies import check_bodies  # noqa: PLC0415  # few endpoints have such
 
         check_bodies(owner, settings.large_bodies)
 
@@ -94,25 +94,25 @@ def process_with_options(
     """
     invocation, observe = batch.invocation, settings.recoverability.observe
     if settings.large_bodies is not None and batch.restored:
-        from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # for those who have such
+        from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # few endpoints have such
 
         attach_bodies(settings.large_bodies, batch)
     if observe is not None:
-        from recoverable._observe.observer import Observer  # noqa: PLC0415  # for those who observe
+        from recoverable._observe.observer import Observer  # noqa: PLC0415  # few endpoints observe
 
         invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
     with ExitStack() as stack:
         if settings.heartbeat is not None:
-            from recoverable.aws._heartbeat import hidden_by_heartbeat  # noqa: PLC0415  # for those who want one
+            from recoverable.aws._heartbeat import hidden_by_heartbeat  # noqa: PLC0415  # few endpoints have one
 
             stack.enter_context(hidden_by_heartbeat(settings.heartbeat, batch))
         if on_managed_instances:
-            from recoverable.aws._managed import watched  # noqa: PLC0415  # for those who run there
+            from recoverable.aws._managed import watched  # noqa: PLC0415  # few functions run there
 
             run_handlers = stack.enter_context(watched(batch, run_handlers))
         unfinished = process_batch(batch, run_handlers)
     if invocation.observer is not None:
-        from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # for those who observe
+        from recoverable._flow.emit import emit_after_batch  # noqa: PLC0415  # few endpoints observe
 
         emit_after_batch(invocation.observer, invocation, unfinished)
     return unfinished
@@ -136,8 +136,8 @@ def check_concurrency(concurrency: object, handler: object, *, is_coroutine: boo
 def check_heartbeat(name: str, heartbeat: timedelta, settle_within: timedelta) -> None:
     """Check for how long a heartbeat hides messages at a time.
 
-    A beat comes after a quarter of that time. A call of it may take half of `settle_within`: with less, one that gets no answer would
-    leave no time for the next.
+    A beat comes after a quarter of that time. A call of it may take half of `settle_within`: with less, one that gets
+    no answer would leave no time for the next.
 
     Raises:
         TypeError: it is no duration.

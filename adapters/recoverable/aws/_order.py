@@ -24,7 +24,7 @@ MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
 """The same by their messages, which are what handlers get."""
 
 LONGEST_SPREAD = timedelta(minutes=15)
-"""What SQS can delay one message by (Amazon SQS delay queues)."""
+"""The longest delay of one message (Amazon SQS delay queues)."""
 
 VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
 """The environment variable by which a local host says in seconds for how long its queues hide messages, where that is less than in AWS."""

@@ -43,7 +43,8 @@ TIMEOUT = 1.0
 """Seconds for one call: a pause makes four, mostly within the 3 s that an invocation keeps for settling."""
 
 LONGEST = timedelta(hours=24)
-"""The longest pause. After it messages are deferred instead, so that failing messages go on with their retries and are seen."""
+"""The longest pause. After it messages are deferred instead, so that failing messages go on with their retries and are
+seen."""
 
 KEEP_MARK = timedelta(minutes=15, seconds=TIMEOUT)
 """How long a mark stays though the trigger runs: whoever set it may still be about to disable the trigger. That is the
@@ -53,7 +54,8 @@ longest invocation (Lambda quotas, function timeout) and the call that it may be
 class PauseTrigger:
     """A pause of the function's trigger while the rate is limited: `RateLimit(..., on_started=pause.start, on_ended=pause.stop)`.
 
-    It disables the event source mapping, and sets a mark that it was us: a mapping that an operator disabled stays disabled.
+    It disables the event source mapping, and sets a mark that it was us: a mapping that an operator disabled stays
+    disabled.
 
     Args:
         circuit: the circuit, which the function and the probe share; its table holds the mark too.
@@ -97,7 +99,8 @@ class PauseTrigger:
         """Bring the trigger to the state that the circuit wants, whatever was left half done, and return its state.
 
         Raises:
-            StoreUnavailable: the circuit cannot be read, or AWS gave an error or no answer: the trigger may not have changed.
+            StoreUnavailable: the circuit cannot be read, or AWS gave an error or no answer: the trigger may not have
+                changed.
         """
         circuit = self.circuit.read().circuit
         mark, mapping = self.store.read_mark(), self.store.read_mapping()

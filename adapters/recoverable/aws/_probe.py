@@ -98,14 +98,15 @@ class Probe:
         self._endpoint, self._pause, self._queue = endpoint, pause, queue
 
     def __call__(self, _event: object, context: Any) -> Report:
-        """Repair the trigger. While it is paused, have one message attempted, and repair again, for that may have ended the pause.
+        """Repair the trigger. While it is paused, have one message attempted, and repair again, because that may have ended the pause.
 
         Args:
             _event: the schedule's event; not used.
             context: Lambda's context.
 
         Raises:
-            Exception: AWS gives no answer now, or the endpoint raised: the invocation fails, and the next one tries again.
+            Exception: AWS gives no answer now, or the endpoint raised: the invocation fails, and the next one tries
+                again.
         """
         trigger = self._pause.repair()
         if trigger != "paused":

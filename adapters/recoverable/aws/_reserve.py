@@ -58,8 +58,9 @@ def seconds_to_keep(
 ) -> float:
     """Return the seconds that are kept for settling; `NO_MORE` once no further handler may start.
 
-    Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean run so far is
-    left beside that. The first handler runs in any case, in half of the time that remains where more would be kept.
+    Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean
+    run so far is left beside that. The first handler runs in any case, in half of the time that remains where more
+    would be kept.
 
     Args:
         remaining: seconds until the invocation ends.

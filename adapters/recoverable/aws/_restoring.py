@@ -35,7 +35,8 @@ def restored_delivery(
         counted: the broker's count, as it came.
         recoverability: the settings.
         platform: what it counts.
-        has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another message, made of them.
+        has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another
+            message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
     if platform.redelivers_only:

@@ -7,8 +7,8 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.settle import settle_failure, settle_on_end
-from recoverable._flow.unsent import settle_unknown, settle_unsent
+from recoverable._flow.refusals import settle_unknown
+from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
@@ -178,7 +178,7 @@ def next_batch(waiting: list[Item]) -> list[Item]:
 
 def store(letter: Letter, batch: Batch) -> Failure | NotTried | None:
     """Store a letter until it is due; return why that failed, or None."""
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
 
     timeouts = batch.timeouts
     if timeouts is None or letter.stored is None or not leaves_time_to_settle(batch.time):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
-from recoverable._config import Recoverability
+from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen, field
 from recoverable._ladder.settlement import Platform
 from recoverable._sqs.queues import LONGEST_DELAY
@@ -26,7 +26,7 @@ LONGEST_NAME = 80
 """Characters of a queue's name (Amazon SQS, CreateQueue)."""
 
 SETTLE_WITHIN = timedelta(seconds=3)
-"""What is kept of an invocation's time for settling, unless said otherwise."""
+"""The part of an invocation's time that is kept for settling, unless said otherwise."""
 
 
 class SqsSettings(Frozen):
@@ -34,7 +34,8 @@ class SqsSettings(Frozen):
 
     Args:
         owner: the name of the class that was given them, for errors.
-        recoverability: the settings for retries; made with the error queue that counts: as given, else by the environment, else "error".
+        recoverability: the settings for retries; made with the error queue that counts: as given, else by the
+            environment, else "error".
         client: see `SqsEndpoint`, as for the rest.
         clock: returns the time.
         counter: "native" or "header".
@@ -44,7 +45,8 @@ class SqsSettings(Frozen):
         timeouts: where copies are stored that must wait longer; None for hops.
         visibility_timeout: the shortest time for which a received message stays hidden.
         large_bodies: the buckets from which bodies are read; None where none are.
-        heartbeat: for how long messages are hidden at a time while the invocation has them; None for the queue's own time-out.
+        heartbeat: for how long messages are hidden at a time while the invocation has them; None for the queue's own
+            time-out.
 
     Raises:
         TypeError: a setting of another kind.
@@ -81,15 +83,14 @@ class SqsSettings(Frozen):
 
 
 def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverability:
-    """Return the settings with the error queue named: as given, else by the environment, else "error".
+    """Return the settings with the error queue named; see `error_queue_of`.
 
     Raises:
         TypeError: no settings.
-        ValueError: the error queue is no name, ARN or URL of an SQS queue: refused now, not when the first message fails.
+        ValueError: the error queue is no name, ARN or URL of an SQS queue: refused now, not when the first message
+            fails.
     """
-    if not isinstance(recoverability, Recoverability):
-        raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")
-    name = recoverability.failed.error_queue or os.environ.get("RECOVERABLE_ERROR_QUEUE") or "error"
+    name = error_queue_of(owner, recoverability, os.environ.get)
     if len(name) > LONGEST_NAME or not (name.isascii() and name.replace("-", "_").isidentifier()):
         from recoverable._sqs.names import check_error_queue  # noqa: PLC0415  # most are plain names
 

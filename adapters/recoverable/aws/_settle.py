@@ -376,14 +376,14 @@ class NotStored(NamedTuple):
 
 
 def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> Literal["stored", "hops"] | NotStored:
-    """Store a copy that is not due when SQS would deliver it; "hops" where SQS can take it, for it carries the date when it is due.
+    """Store a copy that is not due when SQS would deliver it; "hops" where SQS can take it, because it carries the date when it is due.
 
     Args:
         copy: of a message that goes back to the queue it came from.
         timeouts: stores it.
         time: the invocation's.
     """
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # for those who store
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
 
     due_at = read_date(copy.wire.headers, DUE_AT)
     if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):

@@ -17,7 +17,7 @@ LONGEST_INVOCATION = timedelta(seconds=5400)
 """A Lambda function runs for 90 minutes at most on Managed Instances, and for 15 elsewhere (Lambda quotas)."""
 
 CHECK_EVERY = 0.02
-"""Seconds after which the part that is kept is reckoned again: quick handlers should not pay for it."""
+"""Seconds after which the part that is kept is calculated again: quick handlers should not pay for it."""
 
 SHORTEST_CALL_TIMEOUT = 0.2
 """Seconds that a call to SQS gets at least: some ten times what it takes when all is well."""
@@ -33,11 +33,13 @@ class TimeBudget:
         context: Lambda's; without one, or without its clock, there is no limit.
         settle_within: the part kept; at most half of the time, so that a function with less time still runs its
             handler.
-        visibility_timeout: the shortest time for which a received message stays hidden; None for the function's time-out.
+        visibility_timeout: the shortest time for which a received message stays hidden; None for the function's
+            time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
 
     `reserve` are the seconds that are kept in any case, and `kept` those that are kept by now.
-    `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed Instances).
+    `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed
+    Instances).
     """
 
     ends = True
@@ -60,7 +62,7 @@ class TimeBudget:
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         self.kept = self.reserve
-        # a large batch needs more than that from the start; a small one of quick handlers never has it reckoned
+        # a large batch needs more than that from the start; a small one of quick handlers never needs it
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
 
     @property

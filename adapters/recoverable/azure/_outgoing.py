@@ -6,14 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable._flow.settle import settle_failure, settle_on_end
-from recoverable._flow.unsent import (
-    MOST_REFUSALS,
-    refusals_before,
-    settle_unknown,
-    settle_unsent,
-    settle_unsent_in_order,
-)
+from recoverable._flow.refusals import MOST_REFUSALS, refusals_before, settle_unknown
+from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent, settle_unsent_in_order
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received

@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from recoverable._config import Recoverability
+from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen
 from recoverable._ladder.settlement import Platform
 from recoverable._limits import checked_delay, checked_queue
@@ -105,21 +105,19 @@ def is_source(name: str, delivery: Delivery) -> bool:
     return name.lower() == delivery.message.queue.lower()
 
 
-def with_error_queue(recoverability: object, queue: str, settings: Mapping[str, str]) -> Recoverability:
-    """Return the settings with the error queue named: as given, else by the app settings, else "error".
+def with_error_queue(recoverability: Recoverability, queue: str, settings: Mapping[str, str]) -> Recoverability:
+    """Return the settings with the error queue named, `%SETTING%` resolved; see `error_queue_of`.
 
     Raises:
         TypeError: no settings.
         ValueError: the error queue is the queue itself, so that a message would fail for ever; or it is a sub-queue.
     """
-    if not isinstance(recoverability, Recoverability):
-        raise TypeError(f"ServiceBusEndpoint(recoverability) is {recoverability!r}; write Recoverability(...)")
-    failed = recoverability.failed
-    name = resolved(failed.error_queue or find_setting("RECOVERABLE_ERROR_QUEUE", settings) or "error", settings)
+    given = error_queue_of("ServiceBusEndpoint", recoverability, lambda name: find_setting(name, settings))
+    name = resolved(given, settings)
     checked_entity(name)
     if name.lower() == queue.lower():
         raise ValueError(f"the error queue is {shown(name)}, the queue itself; write the name of another queue")
-    return recoverability.replace(failed=failed.replace(error_queue=name))
+    return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
 
 
 def queue_name(queue: object, settings: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable._flow.unsent import MOST_REFUSALS
+from recoverable._flow.refusals import MOST_REFUSALS
 from recoverable._ladder.backoff import FIRST_PAUSE, pauses
 from recoverable._ladder.decision import deferral_after_refusal
 from recoverable._ladder.faults import FAILED_QUEUE

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import cache
 from logging import getLogger
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
-from recoverable._service_bus.host_json import read_host_json
+from recoverable._service_bus.host_json import host_file, read_host_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +30,7 @@ def host_options(settings: Mapping[str, str]) -> HostOptions:
     Args:
         settings: the app settings, which say where host.json is and may replace its values.
     """
-    host = read_host_json(Path(settings.get("AzureWebJobsScriptRoot", ".")) / "host.json", settings)
+    host = read_host_json(host_file(settings), settings)
     for problem in host.problems:
         log_host_problem(problem)
     return host.options

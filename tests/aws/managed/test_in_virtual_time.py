@@ -192,8 +192,8 @@ def test_the_log_says_that_a_handler_cannot_be_stopped_and_what_to_do(caplog: py
     (said,) = [record for record in caplog.records if "cannot be stopped" in record.message]
     assert (said.levelname, said.message) == (
         "ERROR",
-        "A handler for messages from 'jobs' has not ended in its time, and cannot be stopped. What has ended is settled, and what has not "
-        "begun is handed back. Its message stays hidden until the handler ends, for 12 hours at most, and this process takes no other "
+        "A handler for messages from 'jobs' has not ended in its time, and cannot be stopped. Messages whose handlers have "
+        "ended are settled, and those whose handlers have not begun are handed back. Its message stays hidden until the handler ends, for 12 hours at most, and this process takes no other "
         "messages until then. Check what the handler waits for, and give that a time-out: C code, a lock, a process.",
     )
 

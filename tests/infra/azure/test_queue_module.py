@@ -16,6 +16,7 @@ SOURCE = (ROOT / "infra" / "azure" / "queue.bicep").read_text()
 ORDERS: dict[str, Any] = {"namespaceName": "ns", "queueName": "orders", "principalId": "me"}
 MAIN = Deployment()
 METRICS, ASSIGNMENTS = "Microsoft.Insights/metricAlerts", "Microsoft.Authorization/roleAssignments"
+FOR_EVER = "P10675199DT2H48M5.4775807S"
 SAME = {"ordersQueue": "theQueue", "errorQueue": "errorQueue", "ordersSubscription": "subscription"}
 """Resources of main.bicep, and their names here."""
 
@@ -42,6 +43,16 @@ def test_its_error_queue_is_called_after_the_queue() -> None:
 @pytest.mark.parametrize("sessions", [True, False])
 def test_a_queue_has_sessions_if_it_is_asked_for(*, sessions: bool) -> None:
     assert module(sessions=sessions).properties("theQueue")["requiresSession"] is sessions
+
+
+@pytest.mark.parametrize(
+    ("parameters", "lives"),
+    [({}, FOR_EVER), ({"sessions": True}, "P4D"), ({"sessions": True, "sessionTimeToLive": "P1D"}, "P1D")],
+)
+def test_a_message_of_a_session_does_not_wait_for_ever(parameters: dict[str, Any], lives: str) -> None:
+    queue = module(**parameters).properties("theQueue")
+
+    assert (queue["defaultMessageTimeToLive"], queue["deadLetteringOnMessageExpiration"]) == (lives, True)
 
 
 def test_the_functions_identity_may_do_what_it_may_on_the_queues_of_main() -> None:

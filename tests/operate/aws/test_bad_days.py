@@ -163,10 +163,10 @@ def test_a_killed_command_loses_nothing(errors: Errors, error: Queue, orders: Qu
 
 
 @pytest.mark.slow
-def test_three_hundred_are_sent_back(errors: Errors, error: Queue, orders: Queue) -> None:
-    fill(error, orders, 300)
+def test_a_hundred_and_twenty_are_sent_back(errors: Errors, error: Queue, orders: Queue) -> None:
+    fill(error, orders, 120)
 
     ran = errors("retry", "--queue", error.name, "--yes", "--rate", "0")
 
-    assert (ran.status, orders.count(), error.count()) == (DONE, 300, 0)
-    assert "Sent back 300." in ran.out
+    assert (ran.status, orders.count(), error.count()) == (DONE, 120, 0)
+    assert "Sent back 120." in ran.out

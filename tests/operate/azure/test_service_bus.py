@@ -297,12 +297,12 @@ def test_a_connection_of_another_namespace_is_refused(bus: Bus, monkeypatch: pyt
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_ten_thousand_are_sent_back(bus: Bus) -> None:
+def test_two_thousand_are_sent_back(bus: Bus) -> None:
     with bus.client.get_queue_sender(ERROR) as sender:
-        for start in range(0, 10_000, 100):
+        for start in range(0, 2_000, 100):
             made: Any = [(str(n), allowing(bus, id=str(n))) for n in range(start, start + 100)]
             sender.send_messages([ServiceBusMessage(body, application_properties=each) for body, each in made])
 
     ran = bus.run("retry", "--allow", "bills", "--rate", "0", "--yes")
 
-    assert (ran.status, len({each.body for each in bus.seen("bills")}), bus.seen()) == (DONE, 10_000, [])
+    assert (ran.status, len({each.body for each in bus.seen("bills")}), bus.seen()) == (DONE, 2_000, [])

@@ -15,8 +15,8 @@ from recoverable._cli import main
 from recoverable_operate.rules import SERVICE_BUS_RULES
 
 LOOKED_AT = {
-    "max-delivery-count", "dead-letters", "entity-names", "expiry", "ladder-life", "tier", "error-queue-duplicates",
-    "error-queue-expiry", "error-queue-forwards",
+    "max-delivery-count", "dead-letters", "entity-names", "expiry", "session-expiry", "ladder-life", "tier",
+    "error-queue-duplicates", "error-queue-expiry", "error-queue-forwards",
 }  # fmt: skip
 """Rules on what is deployed; the others are on the app, and on its code."""
 

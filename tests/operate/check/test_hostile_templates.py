@@ -12,8 +12,8 @@ import pytest
 
 from operate.check.bicep_files import GOOD
 from operate.check.bicep_files import written as written_bicep
-from operate.check.conftest import Check
-from operate.check.templates import good, written
+from operate.check.conftest import Check, not_checked
+from operate.check.templates import CODE, changed, good, written
 from recoverable_operate.rules import SQS_RULES
 from recoverable_operate.rules import check as check_all
 from recoverable_operate.templates import TemplateError, describe_template, parse_document, read_template
@@ -74,8 +74,9 @@ def test_any_value_in_any_place_of_the_example_shop_is_read_or_refused(strange: 
 def assert_read_or_refused(template: Any) -> None:
     """Read a template and apply the rules to it, as the command does."""
     with suppress(TemplateError):
-        for each in describe_template(read_template(template, {}, lenient=True)).functions:
-            list(check_all(SQS_RULES, each))
+        for path in (None, ROOT / "template.yaml"):
+            for each in describe_template(read_template(template, {}, lenient=True, path=path)).functions:
+                list(check_all(SQS_RULES, each))
 
 
 @pytest.mark.parametrize(
@@ -91,9 +92,32 @@ def test_what_is_no_template_is_said_in_one_line(check: Check, tmp_path: Path, r
     assert check(path) == (2, "", f"recoverable check: {path}: {text}\n")
 
 
-@pytest.mark.parametrize("text", [b"\xff\xfe", b"a: [", b"- a", b"", b"\x00"], ids=repr)
-def test_what_is_no_yaml_is_said_in_one_line(check: Check, tmp_path: Path, text: bytes) -> None:
-    (tmp_path / "t.yaml").write_bytes(text)
+DEEP = 1_000
+NO_TEMPLATES: dict[str, bytes] = {
+    "no UTF-8": b"\xff\xfe",
+    "Latin 1": b"Resources: {} # caf\xe9",
+    "UTF-16": "Resources: {}".encode("utf-16"),
+    "no YAML": b"a: [",
+    "a list": b"- a",
+    "nothing": b"",
+    "a null": b"\x00",
+    "JSON with comments": b'{ // it\n "Resources": {} }',
+    "two documents": b"Resources: {}\n---\nResources: {}\n",
+    "a tag of Python": b"Resources: !!python/object/apply:os.getcwd []",
+    "an alias in its own anchor": b"Resources: &a\n  X: { Type: AWS::SQS::Queue, Properties: *a }\n",
+    "a list in itself": b"Resources: {}\nx: &a [*a]\n",
+    "more values than there are": b"x0: &x0 [1,1,1,1,1,1,1,1]\n" + b"".join(b"x%d: &x%d [*x%d,*x%d,*x%d,*x%d,*x%d,*x%d,*x%d,*x%d]\n" % (n, n, *[n - 1] * 8) for n in range(1, 12)) + b"Resources: {}\n",
+    "deep lists": b"Resources: {}\nx: " + b"[" * DEEP + b"]" * DEEP,
+    "deep JSON": b'{"Resources": ' + b'{"a": ' * DEEP + b"1" + b"}" * DEEP + b"}",
+    "deep blocks": b"Resources:\n" + b"".join(b" " * (n + 1) + b"k:\n" for n in range(DEEP)),
+    "no section of resources": b"a: 1",
+    "resources that are a list": b"Resources: [1]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", NO_TEMPLATES)
+def test_what_is_no_template_of_any_kind_is_said_in_one_line(check: Check, tmp_path: Path, form: str) -> None:
+    (tmp_path / "t.yaml").write_bytes(NO_TEMPLATES[form])
 
     ran = check(str(tmp_path / "t.yaml"))
 
@@ -138,6 +162,38 @@ def test_a_file_of_another_tool_is_said_with_what_to_check(
 
 def test_a_file_that_does_not_exist_is_said_in_one_line(check: Check) -> None:
     assert check("nowhere.yaml") == (2, "", "recoverable check: nowhere.yaml: there is no such file\n")
+
+
+@pytest.mark.parametrize(
+    "text", [b"\xef\xbb\xbfResources: {}", b"Resources: {}\r\n", b'{"Resources": {}}', b"2020-01-01: 1\nResources: {}"]
+)
+def test_a_byte_order_mark_and_other_line_ends_are_read(check: Check, tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "t.yaml").write_bytes(text)
+
+    assert check(str(tmp_path / "t.yaml")).status == 0
+
+
+CIRCLES: dict[str, dict[str, Any]] = {
+    "conditions": {"Conditions": {"A": {"Condition": "B"}, "B": {"Condition": "A"}}},
+    "a condition of itself": {"Conditions": {"A": {"Fn::Not": [{"Condition": "A"}]}}},
+    "a mapping of itself": {"Mappings": {"M": {"a": {"b": {"Fn::FindInMap": ["M", "a", "b"]}}}}},
+}
+
+
+@pytest.mark.parametrize("form", CIRCLES)
+def test_what_refers_to_itself_is_not_checked(check: Check, tmp_path: Path, form: str) -> None:
+    circle = {"Fn::FindInMap": ["M", "a", "b"]} if "Mappings" in CIRCLES[form] else {"Fn::If": ["A", 1, 2]}
+    path = written(tmp_path, changed(good(), {"Orders.Properties.VisibilityTimeout": circle}), **CIRCLES[form])
+
+    ran = check(path, "--json")
+
+    assert (ran.status, list(not_checked(ran))) == (0, ["visibility-timeout", "queue-retention"])
+
+
+def test_any_code_beside_a_template_is_read_or_not_checked(check: Check, tmp_path: Path) -> None:
+    for end in range(0, len(CODE), 11):
+        ran = check(written(tmp_path, good(), CODE[:end]))
+        assert (ran.status in (0, 1), ran.err) == (True, "")
 
 
 def test_a_bicep_file_that_ends_anywhere_is_read_or_refused(check: Check, tmp_path: Path) -> None:

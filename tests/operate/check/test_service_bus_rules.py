@@ -156,6 +156,12 @@ CASES: dict[str, Case] = {
         "the code names the queue ordres, and the one that is made here is orders, so the two do not find each other; write orders",
         code=CODE.replace('queue="orders"', 'queue="ordres"'),
     ),
+    "session-expiry": Case(
+        "orders has sessions and keeps messages for ever, so a message that takes the host along runs again and again, uncounted, and its session"
+        " stands still; write a defaultMessageTimeToLive such as 'P4D', and deadLetteringOnMessageExpiration: true",
+        changed("requiresDuplicateDetection: true", "requiresSession: true"),
+        code=endpoint("sessions=True"),
+    ),
     "ladder-life": Case(
         "orders keeps messages for 0:04:00, and 4 times all delays of the ladder take 0:04:00, so messages expire while they wait behind one of their"
         " session; write a longer defaultMessageTimeToLive, or shorter delays",

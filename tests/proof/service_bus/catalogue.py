@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from proof.ladders import ERRORS, in_process, ladder
+from proof.ladders import ERRORS, in_process, ladder, quiet_between_rounds
 from proof.policies import own_policy, to_a_refused_queue
 from proof.service_bus.scenarios import QUEUE, Scenario
 from recoverable_local.testing import Fault, Refused, Throttled
@@ -46,6 +46,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: one message that recovers", bodies=("fails*2 ok",)),
     Scenario(name="bus: one good message", bodies=("ok",)),
     Scenario(name="bus: one chance", bodies=("ok", "fails"), recoverability=ladder(0, 0)),
+    Scenario(name="bus: quiet between rounds", bodies=("fails", "fails ok"), recoverability=quiet_between_rounds()),
     Scenario(name="bus: several messages", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1)),
     Scenario(name="bus: several instances", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1), host={"instances": 2, "concurrency": 1}),
     Scenario(name="bus: killer alone", bodies=("kills",)),

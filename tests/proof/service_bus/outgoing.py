@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from proof.ladders import in_process, ladder
+from proof.ladders import in_process, ladder, quiet_between_rounds
 from proof.policies import own_policy
 from proof.service_bus.catalogue import BATCH, ORDERED, SESSIONS
 from proof.service_bus.scenarios import QUEUE, Scenario
@@ -27,6 +27,7 @@ IMPATIENT: dict[str, Any] = {"resend_for": timedelta(seconds=2)}
 ALL: tuple[Scenario, ...] = (
     Scenario(name="bus: sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "topic")),
     Scenario(name="bus: sending and failing", bodies=("sends+fails",), recoverability=ladder(1, 0)),
+    Scenario(name="bus: sending between quiet times", bodies=("sends+fails sends", "sends+fails"), recoverability=quiet_between_rounds()),
     Scenario(name="bus: sending and killed", bodies=("sends", "sends+kills sends"), recoverability=ladder(1, 0)),
     Scenario(name="bus: sending in process", bodies=("sends+fails sends", "fails sends"), recoverability=in_process(1, 1)),
     Scenario(name="bus: sending and discarded", bodies=("sends+unwanted", "sends+fails"), recoverability=ladder(policy=own_policy), counted=False),

@@ -83,7 +83,9 @@ SCENARIOS: tuple[Scenario, ...] = (
         name="header counter and killer", bodies=("ok", "kills", "fails"), recoverability=ladder(0, 1),
         endpoint={"counter": "header"},
     ),
-    Scenario(name="little time", bodies=("toils", "toils", "toils ok", "fails"), recoverability=ladder(1, 0)),
+    Scenario(
+        name="little time", bodies=("toils", "toils", "toils ok", "fails"), recoverability=ladder(1, 0), share=1.0,
+    ),
     Scenario(
         name="little time and header counter", bodies=("works", "toils", "toils ok"),
         endpoint={"counter": "header"}, recoverability=ladder(1, 0),

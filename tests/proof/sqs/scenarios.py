@@ -43,9 +43,9 @@ class Scenario:
         outage: what goes wrong anyway, given the point and the seconds since the world's beginning.
         counted: whether each round has the attempts that the default policy gives it.
         copied: whether copies can be made: of what is too large none can, and the redrive policy takes it.
-        pairs: how many schedules of two faults `make test` tries.
+        pairs: how many schedules of two faults it tries, if that part is all.
         seed: draws the order in which the queue hands out its messages; None for the order of sending.
-        share: of the schedules that one scenario gets; less for a slow one.
+        share: which part of the schedules `make test` tries; less for a slow one.
         sends_to: where handlers send.
         create_missing: whether queues that nobody made are there.
         visibility: seconds for which the queue hides what it gave out.
@@ -65,7 +65,7 @@ class Scenario:
     counted: bool = True
     copied: bool = True
     seed: int | None = None
-    share: float = 1.0
+    share: float = 0.4
     pairs: int = 100
     sends_to: tuple[str, ...] = ("out",)
     create_missing: bool = True

@@ -12,8 +12,7 @@ from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._batch import SqsProcessor, response
 from recoverable.aws._records import records_of
 from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
-from recoverable.aws.powertools._hooked_calls import Answers, HookedCalls
-from recoverable.aws.powertools._record_handler import RecordHandler
+from recoverable.aws.powertools._record_handler import Answers, HookedCalls, RecordHandler
 
 if TYPE_CHECKING:
     import logging
@@ -35,14 +34,15 @@ if TYPE_CHECKING:
 class RecoverableBatchProcessor(BatchProcessor):
     """A Powertools batch processor for standard SQS queues, with immediate retries, delayed retries and an error queue.
 
-    A record handler with a parameter `message` gets the `Message` too, as one with `lambda_context` gets that. Be idempotent by the
-    message's `id`: a retry may have another SQS message id. `success_handler` and `failure_handler` are called once for each attempt;
-    they do not decide what happens to the message.
+    A record handler with a parameter `message` gets the `Message` too, as one with `lambda_context` gets that. Be
+    idempotent by the message's `id`: a retry may have another SQS message id. `success_handler` and `failure_handler`
+    are called once for each attempt; they do not decide what happens to the message.
 
     Args:
         recoverability: the settings for retries and the error queue.
         model: a parser model of the record; a record that it cannot read is a `MessageDeserializationError`.
-        logger: Powertools' logger, from 3.30 on, for a warning about each failed attempt besides this package's own log.
+        logger: Powertools' logger, from 3.30 on, for a warning about each failed attempt besides this package's own
+            log.
         raise_on_entire_batch_failure: False, and nothing else.
         client: see `SqsEndpoint`, as for the rest.
         clock: returns the time; without a zone, that of the machine.
@@ -53,7 +53,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         longest_delay: how long one copy waits.
         timeouts: stores longer delays.
         visibility_timeout: the shortest time for which anything hides a message that was received.
-        large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of the pointer.
+        large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of
+            the pointer.
         heartbeat: for how long messages are hidden at a time while an invocation has them.
 
     Raises:

@@ -1,20 +1,29 @@
-"""Check the user's record handler, and call it with the arguments that it takes."""
+"""Check the user's record handler, and call it, and the hooks of the user's processor, for each attempt."""
 
 from __future__ import annotations
 
+import logging
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from recoverable._flow.signatures import refuse_generator
 from recoverable._limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
+from recoverable._observe.log import log_safely
 from recoverable._unreadable import unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from aws_lambda_powertools.utilities.batch import BatchProcessor
+
+    from recoverable._ladder.faults import Redact
     from recoverable._message import Message
+
+log = logging.getLogger("recoverable")
+
+Answers: TypeAlias = list[tuple[Any, ...]]
 
 NOT_RUN = COROUTINE | GENERATOR | ASYNC_GENERATOR
 """Kinds of functions that a plain call does not run."""
@@ -56,7 +65,7 @@ class RecordHandler:
         """
         native = message.native
         if self._fetches_bodies:
-            from recoverable.aws._large_bodies import record_with_body  # for those who have such
+            from recoverable.aws._large_bodies import record_with_body  # few processors have such
 
             native = record_with_body(message)
         if self._model is None:
@@ -82,3 +91,44 @@ class RecordHandler:
             )
         refuse_generator(result)
         return result
+
+
+class HookedCalls:
+    """A handler for the messages of one invocation.
+
+    It calls the record handler, and the processor's hooks after each attempt.
+
+    Args:
+        processor: has the hooks.
+        handler: the record handler.
+        redact: the user's redactor.
+    """
+
+    def __init__(self, processor: BatchProcessor, handler: RecordHandler, redact: Redact | None = None) -> None:
+        self._processor, self._handler, self._redact = processor, handler, redact
+        # as the handler got them: what it sends may be refused when others have run
+        self._records: dict[Message, Any] = {}
+        self.answers: Answers = []
+
+    def __call__(self, message: Message) -> None:
+        """Read the record, handle it and call the success hook.
+
+        An exception of any of the three is the attempt's failure.
+        """
+        record = self._records[message] = self._handler.parse_record(message)
+        result = self._handler.handle(record, message)
+        self.answers.append(self._processor.success_handler(record=message.native, result=result))
+
+    def report_failure(self, message: Message, failure: BaseException) -> None:
+        """Call the failure hook; an exception of its own is logged, and recovery goes on with the message's failure."""
+        record = self._records.get(message, SQSRecord(message.native))
+        exception_info = (type(failure), failure, failure.__traceback__)
+        try:
+            self.answers.append(self._processor.failure_handler(record=record, exception=exception_info))
+        except Exception as error:  # noqa: BLE001  # logged, with its traceback
+            text = (
+                "Calling failure_handler of %s failed. Recovery goes on with the message's own failure. "
+                "Check the traceback of this log entry."
+            )
+            info = (type(error), error, error.__traceback__)
+            log_safely(log.error, text, type(self._processor).__name__, exc_info=info, redact=self._redact)

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from recoverable_local.testing.faults import (
         AnswerLost,
         ClockSkewed,
+        ConnectionCut,
+        ConnectionReset,
         DeliveredTwice,
         Died,
         Fault,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerLost",
     "ClockSkewed",
+    "ConnectionCut",
+    "ConnectionReset",
     "DeliveredTwice",
     "Died",
     "EndlessRun",

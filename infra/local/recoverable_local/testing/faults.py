@@ -60,6 +60,17 @@ class AnswerLost:
     """The broker does what it was asked, and the answer never arrives."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionReset:
+    """The connection of a call is reset.
+
+    Args:
+        done: True if the broker had done what it was asked; False if it had not read the call.
+    """
+
+    done: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Slow:
     """The step takes this much longer, and then goes on.
@@ -93,7 +104,16 @@ class LockLost:
 
 @dataclass(frozen=True, slots=True)
 class InstanceLost:
-    """The machine and its Functions host are gone: nothing is abandoned, and the locks run out."""
+    """The machine and its Functions host are gone, and Service Bus does not see it: nothing is abandoned, and the locks run out, which counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionCut:
+    """The Functions host ends with its process, as where the container has no memory left, and Service Bus sees its connections end.
+
+    The sessions that it held are free at once, and no delivery is counted. Locks of messages without a session run out, as with
+    `InstanceLost`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +139,14 @@ Fault = (
     | Unreachable
     | PartlyFailed
     | AnswerLost
+    | ConnectionReset
     | Slow
     | Died
     | TimedOut
     | VisibilityExpired
     | LockLost
     | InstanceLost
+    | ConnectionCut
     | DeliveredTwice
     | ClockSkewed
 )

@@ -172,6 +172,8 @@ def hint_for_name(path: Path) -> str | None:
     """Return what to do about a file that is none to read, by its name; None for any other."""
     if path.suffix == ".tf" or path.name.endswith(".tf.json"):
         return f"a file of Terraform is not read here; {DEPLOYED}"
+    if path.suffix == ".bicepparam":
+        return "it holds parameters; give the Bicep file, and --parameter NAME=VALUE"
     if path.is_dir():
         return "this is a folder; give the template in it"
     if path.name in {"host.json", "function_app.py"}:

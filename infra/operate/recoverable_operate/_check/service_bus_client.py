@@ -89,6 +89,7 @@ def described_entity(properties: QueueProperties) -> ServiceBusQueue:
         if lives is None or (isinstance(lives, timedelta) and lives > FOR_EVER)
         else given(lives, "time to live"),
         dead_letters_expired=bool(properties.dead_lettering_on_message_expiration),
+        sessions=bool(properties.requires_session),
     )
 
 

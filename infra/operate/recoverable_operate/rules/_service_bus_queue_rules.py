@@ -66,6 +66,19 @@ def expiry(deployed: OnServiceBus) -> Iterator[Problem]:
         )
 
 
+@rule("A queue with sessions keeps no message for ever.")
+def session_expiry(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a queue whose sessions nothing frees of a message that takes the host along, which Service Bus does not count."""
+    queue = known(deployed.queue)
+    if known(queue.sessions) and known(queue.lives) is None:
+        yield Problem(
+            queue.name,
+            f"{queue.name} has sessions and keeps messages for ever",
+            "a message that takes the host along runs again and again, uncounted, and its session stands still",
+            "write a defaultMessageTimeToLive such as 'P4D', and deadLetteringOnMessageExpiration: true",
+        )
+
+
 @rule("A queue of batches has a `lockDuration` longer than `functionTimeout`.")
 def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find a queue whose locks end before a batch may: the host renews none of a batch."""

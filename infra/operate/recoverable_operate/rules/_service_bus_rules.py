@@ -21,6 +21,7 @@ from recoverable_operate.rules._service_bus_queue_rules import (
     ladder_life,
     max_delivery_count,
     same_error_queue,
+    session_expiry,
     subscriptions,
     tier,
 )
@@ -241,7 +242,7 @@ def extension_bundle(deployed: OnServiceBus) -> Iterator[Problem]:
 
 SERVICE_BUS_RULES: tuple[Rule[OnServiceBus], ...] = (
     lock_renewal, prefetch, extension_bundle, threads, binary_data, cardinality, completion, one_reader, connections,
-    session_kind, max_delivery_count, dead_letters, same_error_queue, entity_names, expiry, ladder_life, batch_lock,
+    session_kind, max_delivery_count, dead_letters, same_error_queue, entity_names, expiry, session_expiry, ladder_life, batch_lock,
     stated_lock, handler_limit, subscriptions, tier, error_queue_duplicates, error_queue_expiry, error_queue_forwards,
     roles, settings,
 )  # fmt: skip

@@ -233,7 +233,11 @@ def described_as(
         settings=settings,
         grants=part.grants,
         identities=whole.identities,
-        ladder=ladder_of(variables) if isinstance(code, Unknown) else code.ladder,
+        ladder=ladder_of(variables)
+        if isinstance(app.readers, Unknown)
+        else code
+        if isinstance(code, Unknown)
+        else code.ladder,
         code=code,
         queue_name=queue_name,
         error_name=named,

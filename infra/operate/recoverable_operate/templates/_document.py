@@ -44,6 +44,8 @@ def parse_document(text: str) -> dict[str, Any]:
         measure(document)
     except yaml.YAMLError as error:
         raise TemplateError(f"The template is not valid YAML: {error}") from error
+    except TemplateError:
+        raise
     except (RecursionError, ValueError, TypeError, AttributeError) as error:
         raise TemplateError(f"The template cannot be read: {str(error) or type(error).__name__}") from error
     if not isinstance(document, dict):
@@ -117,7 +119,7 @@ def resources_of(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             )
         if not isinstance(resource.get("Properties") or {}, dict):
             raise TemplateError(f"The Properties of {name} are {resource['Properties']!r:.80}; write a mapping.")
-    return dict(found)
+    return {str(name): resource for name, resource in found.items()}
 
 
 def as_text(value: Any) -> str:
@@ -144,6 +146,7 @@ def _loader() -> type[SafeLoader]:
         return {name if name in {"Ref", "Condition"} else f"Fn::{name}": argument}
 
     Loader.add_multi_constructor("!", long_form)
+    Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: str(node.value))
     return Loader
 
 

@@ -124,11 +124,13 @@ def part_of(settings: Value, name: str, variables: Mapping[str, str | Unknown] |
     match settings:
         case Unknown():
             return settings
-        case Made(name="recoverable.Recoverability", arguments=arguments):
-            return setting(arguments[name], settings.where) if name in arguments else getattr(Recoverability(), name)
+        case Made(arguments=arguments, where=where) if name in arguments:
+            found = setting(arguments[name], where)
+            is_right = isinstance(found, Unknown | type(getattr(Recoverability(), name)))
+            return found if is_right else Unknown(f"{where}: {name} is {found!r}")
+        case Made(name="recoverable.Recoverability"):
+            return getattr(Recoverability(), name)
         case Made(name=called, arguments=arguments) if called == FROM_ENVIRONMENT:
-            if name in arguments:
-                return setting(arguments[name], settings.where)
             return from_environment(arguments.get("prefix", PREFIX), variables, name)
         case _:
             return Unknown("the code's Recoverability is computed when it runs")

@@ -83,8 +83,8 @@ def _call(name: str, argument: Any, scope: Scope) -> Any:
         return function(argument, scope)
     except TemplateError:
         raise
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise TemplateError(f"{name} cannot be used with {argument!r} ({error}).") from error
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        raise TemplateError(f"{name} cannot be used with {argument!r:.300} ({error}).") from error
 
 
 def _ref(name: str, scope: Scope) -> Any:

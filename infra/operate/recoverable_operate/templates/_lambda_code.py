@@ -33,12 +33,14 @@ class LambdaCode:
     Args:
         uses: True if it uses this package, False if it does not.
         endpoint: what it says of its endpoint.
+        is_here: True if it could be read.
         missing: the file in which its handler is to be and that is not there; None where it is.
     """
 
     uses: bool | Unknown
     endpoint: Endpoint | Unknown
     missing: str | Unknown | None
+    is_here: bool = True
 
 
 def code_of(function: Properties, resource: Mapping[str, Any], variables: Variables, folder: Path) -> LambdaCode:
@@ -56,7 +58,7 @@ def code_of(function: Properties, resource: Mapping[str, Any], variables: Variab
     found = sources_of(function, resource, folder)
     uses = said if isinstance(said, bool) else uses_of(found, variables, function.where)
     if isinstance(found, Unknown):
-        return LambdaCode(uses, found, found)
+        return LambdaCode(uses, found, found, is_here=False)
     handler = maybe(lambda: function.text("Handler", ""))
     if isinstance(handler, Unknown):
         return LambdaCode(uses, handler, handler)
@@ -73,8 +75,8 @@ def code_of(function: Properties, resource: Mapping[str, Any], variables: Variab
 
 def is_of_another_language(function: Properties) -> bool:
     """True if the function's runtime is known, and is none of Python's."""
-    runtime = maybe(lambda: function.text("Runtime", ""))
-    return isinstance(runtime, str) and bool(runtime) and not runtime.startswith("python")
+    runtime = maybe(lambda: function.get("Runtime"))
+    return isinstance(runtime, str) and not runtime.startswith("python")
 
 
 def uses_of(found: Sources | Unknown, variables: Variables, name: str) -> bool | Unknown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,28 +38,25 @@ class Place:
         return line_of(self.file, self.keys)
 
 
-@cache
 def line_of(file: Path, keys: tuple[str, ...]) -> int:
     """Return the line of the last of these names that a file has, one inside the other."""
+    text = file.read_text(encoding="utf-8-sig")
     if file.suffix == ".bicep":
-        text = file.read_text(encoding="utf-8-sig")
         found = re.search(rf"^\s*(?:resource|module)\s+{re.escape(keys[1])}\b", text, re.MULTILINE)
         return text.count("\n", 0, found.end()) + 1 if found else 1
-    line, inside = 1, root_of(file)
+    line, inside = 1, root_of(text)
     for key in keys:
-        for name, value in pairs_of(inside):
-            if name.value == key:
-                line, inside = name.start_mark.line + 1, value
-                break
-        else:
+        named = next(((name, value) for name, value in pairs_of(inside) if name.value == key), None)
+        if named is None:
             break
+        line, inside = named[0].start_mark.line + 1, named[1]
     return line
 
 
-@cache
-def root_of(file: Path) -> Node | None:
+@lru_cache(maxsize=8)
+def root_of(text: str) -> Node | None:
     """Return a template as it was composed."""
-    return compose(file.read_text(encoding="utf-8-sig"))
+    return compose(text)
 
 
 def pairs_of(node: Node | None) -> Iterator[tuple[Node, Node]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
-from recoverable_operate.rules._endpoint import CODE_NOT_READ, Endpoint, error_name
+from recoverable_operate.rules._endpoint import CODE_NOT_READ, error_name
 from recoverable_operate.rules._ladder import Ladder, ladder_of
 from recoverable_operate.rules._on_sqs import Function, OnSqs, Queue
 from recoverable_operate.rules._rule import Check, Unknown
@@ -25,7 +25,7 @@ LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (
 
 VPC_ENDPOINT = "AWS::EC2::VPCEndpoint"
 
-ALL_USE = LambdaCode(uses=True, endpoint=CODE_NOT_READ, missing=CODE_NOT_READ)
+ALL_USE = LambdaCode(uses=True, endpoint=CODE_NOT_READ, missing=CODE_NOT_READ, is_here=False)
 """What is taken of functions whose code is not here."""
 
 
@@ -136,7 +136,7 @@ def describe_trigger(trigger: Trigger, code: LambdaCode, queues: Mapping[str, Qu
         function=function,
         source=trigger.source,
         alarms=alarms_on(errors, scope),
-        ladder=ladder_in(function, code.endpoint),
+        ladder=ladder_in(function, code),
         code=code.endpoint,
         queue_name=trigger.queue,
         error_name=named,
@@ -161,10 +161,10 @@ def function_of(properties: Properties, code: LambdaCode) -> Function:
     )
 
 
-def ladder_in(function: Function, code: Endpoint | Unknown) -> Ladder | Unknown:
-    """Return the ladder that the code says; where it could not be read, that of the environment."""
-    if not isinstance(code, Unknown):
-        return code.ladder
+def ladder_in(function: Function, code: LambdaCode) -> Ladder | Unknown:
+    """Return the ladder that the code says; where there is no code, that of the environment."""
+    if code.is_here:
+        return code.endpoint if isinstance(code.endpoint, Unknown) else code.endpoint.ladder
     return function.variables if isinstance(function.variables, Unknown) else ladder_of(function.variables)
 
 

@@ -156,35 +156,44 @@ def stack_of(template: SamTemplate, name: str = "", above: tuple[Path, ...] = ()
     loops = tuple(Check(PARTS, name or "the template", not_checked=note) for note in template.notes)
     read: list[Stack | Check] = []
     for _ in stacks[:MOST_STACKS_DEEP]:  # one may be given the outputs of another
-        read = [nested(each, scope, template.path, above) for each in stacks]
-        outputs = {each.name.rpartition(".")[2]: outputs_of(each) for each in read if isinstance(each, Stack)}
-        scope = replace(
-            scope,
-            attributes={
-                **scope.attributes,
-                **{key: {**scope.attributes[key], **said} for key, said in outputs.items()},
-            },
-        )
+        read = [nested(replace(each, scope=scope), name, template.path, above) for each in stacks]
+        attributes = dict(scope.attributes)
+        for stack, found in zip(stacks, read, strict=True):
+            attributes[stack.where] = {
+                **attributes[stack.where],
+                **(outputs_of(found) if isinstance(found, Stack) else {}),
+            }
+        scope = replace(scope, attributes=attributes)
     inner = tuple(each for each in read if isinstance(each, Stack))
-    parts = (*loops, *(each if isinstance(each, Check) else Check(PARTS, each.name) for each in read))
+    parts = (*loops, *(each if isinstance(each, Check) else Check(PARTS, each.name.rstrip(".")) for each in read))
     return Stack(template, scope, name, parts, inner)
 
 
-def nested(properties: Properties, scope: Scope, path: Path | None, above: tuple[Path, ...]) -> Stack | Check:
-    """Return a nested stack, or why it is not read."""
-    name, own = properties.where, replace(properties, scope=scope)
+def nested(stack: Properties, outer: str, path: Path | None, above: tuple[Path, ...]) -> Stack | Check:
+    """Return a nested stack, or why it is not read.
+
+    Args:
+        stack: its properties.
+        outer: how the names of the stack around it begin.
+        path: the file of that.
+        above: the files around that.
+    """
     try:
-        file = file_of(own, path, above)
-        document = parse_document(file.read_text(encoding="utf-8-sig"))
-        values = {key: maybe(lambda key=key: own.part("Parameters").get(key)) for key in own.part("Parameters").values}  # type: ignore[misc]
+        file = file_of(stack, path, above)
+        given = stack.part("Parameters")
+        values = {name: maybe(lambda name=name: given.get(name)) for name in given.values}  # type: ignore[misc]
         known = {
-            key: given_text(each) for key, each in values.items() if not isinstance(each, Unknown) and each is not None
+            name: given_text(each)
+            for name, each in values.items()
+            if each is not None and not isinstance(each, Unknown)
         }
-        unknown = tuple(key for key, each in values.items() if isinstance(each, Unknown))
+        unknown = tuple(name for name, each in values.items() if isinstance(each, Unknown))
+        document = parse_document(file.read_text(encoding="utf-8-sig"))
         inner = read_template(document, known, lenient=True, path=file, unknown=unknown)
     except (OSError, UnicodeDecodeError, TemplateError) as error:
-        return Check(PARTS, name, not_checked=f"the nested stack {name} is not read: {str(error).rstrip('.')}")
-    return stack_of(inner, f"{name}.", (*above, *([path.resolve()] if path else [])))
+        why = f"the nested stack {stack.where} is not read: {str(error).rstrip('.')}"
+        return Check(PARTS, f"{outer}{stack.where}", not_checked=why)
+    return stack_of(inner, f"{outer}{stack.where}.", (*above, *([path.resolve()] if path else [])))
 
 
 def given_text(value: Any) -> str:

@@ -20,6 +20,7 @@ from local.testing.azure.apps import ERRORS, QUEUE, app, attempts, endpoint, hap
 from recoverable_local.testing import (
     AnswerLost,
     ClockSkewed,
+    ConnectionReset,
     Fault,
     Raises,
     Refused,
@@ -38,6 +39,8 @@ from recoverable_local.testing import (
         (Refused("amqp:strange"), ServiceBusError, 0),
         (Unreachable(), ServiceBusConnectionError, 0),
         (AnswerLost(), OperationTimeoutError, 1),
+        (ConnectionReset(), ServiceBusConnectionError, 0),
+        (ConnectionReset(done=True), ServiceBusConnectionError, 1),
         (Raises(OSError("broken pipe")), OSError, 0),
     ],
     ids=str,
@@ -95,6 +98,33 @@ def test_an_abandon_that_does_not_get_through_waits_for_the_lock(service_bus_wor
     service_bus_world.send(QUEUE, "x")
     service_bus_world.run()
     assert [at for at, _ in attempts(service_bus_world)] == [0, 60]
+
+
+@pytest.mark.parametrize(
+    ("options", "idle", "kept"),
+    [({}, 599, True), ({}, 600, False), ({"keep_alive": 0}, 239, True), ({"keep_alive": 0}, 240, False)],
+    ids=str,
+)
+def test_a_senders_connection_is_lost_when_it_was_idle(
+    service_bus_world: ServiceBusWorld, options: dict[str, Any], idle: float, *, kept: bool
+) -> None:
+    sender: Any = service_bus_world.client.get_queue_sender("other", **options)
+    seen: list[str] = []
+
+    def function(message: Any) -> None:
+        try:
+            sender.send_messages(ServiceBusMessage(message.get_body()))
+        except ServiceBusConnectionError:
+            seen.append("lost")
+            sender.send_messages(ServiceBusMessage("on a new one"))
+
+    service_bus_world.create_queue("other")
+    service_bus_world.serve(QUEUE, app(function))
+    service_bus_world.send(QUEUE, "first")
+    service_bus_world.send(QUEUE, "second", delay=idle)
+    service_bus_world.run()
+    assert seen == ([] if kept else ["lost"])
+    assert [each.body for each in service_bus_world.queue("other")] == ["first", "second" if kept else "on a new one"]
 
 
 def test_a_settlement_of_which_the_host_never_hears_is_done(service_bus_world: ServiceBusWorld) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from local.testing.azure.apps import ERRORS, QUEUE, app, attempts, endpoint, happened
 from recoverable import Message
-from recoverable_local.testing import LockLost, ServiceBusWorld
+from recoverable_local.testing import ConnectionCut, InstanceLost, LockLost, ServiceBusWorld
 
 
 def test_a_session_is_handled_in_its_order_and_sessions_side_by_side(service_bus_world: ServiceBusWorld) -> None:
@@ -23,6 +23,45 @@ def test_a_session_is_handled_in_its_order_and_sessions_side_by_side(service_bus
         service_bus_world.send(QUEUE, body, group_id=session)
     service_bus_world.run()
     assert order == ["a1", "b1", "a2", "a3"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "deliveries"),
+    [(InstanceLost(), [(0, "1"), (60, "2"), (120, "3")]), (ConnectionCut(), [(0, "1"), (0, "1"), (0, "1")])],
+    ids=["its lock runs out, which counts", "its connection is cut, which frees it and counts nothing"],
+)
+def test_a_session_whose_host_is_gone(
+    service_bus_world: ServiceBusWorld, fault: InstanceLost | ConnectionCut, deliveries: list[tuple[int, str]]
+) -> None:
+    for nth in (1, 2):
+        service_bus_world.fail("attempt", fault, nth=nth)
+    service_bus_world.serve(QUEUE, endpoint(lambda _message: None, sessions=True))
+    service_bus_world.send(QUEUE, "x", group_id="a")
+    service_bus_world.run()
+    assert [(at, text.split()[1]) for at, _, text in happened(service_bus_world, "received")] == deliveries
+
+
+def test_a_message_that_takes_its_host_along_runs_until_its_time_to_live_ends(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    """Nothing counts its deliveries: without a time to live it would run for ever, and its session would stand still."""
+
+    def handle(message: Message) -> None:
+        service_bus_world.spend(60)
+        message.send("other", "x")
+
+    service_bus_world.fail("send_messages", ConnectionCut())
+    service_bus_world.create_queue(
+        QUEUE, sessions=True, time_to_live=600, dead_letter_expired=True, dead_letter_queue=ERRORS
+    )
+    service_bus_world.serve(QUEUE, endpoint(handle, sessions=True))
+    service_bus_world.send(QUEUE, "x", group_id="a")
+    service_bus_world.run()
+    received = [text.split()[1] for _, _, text in happened(service_bus_world, "received")]
+    assert (received, happened(service_bus_world, "dead-lettered")) == (
+        ["1"] * 10,
+        [(600, "dead-lettered", "TTLExpiredException")],
+    )
 
 
 def test_an_immediate_retry_keeps_the_order_of_its_session(service_bus_world: ServiceBusWorld) -> None:

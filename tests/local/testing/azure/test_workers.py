@@ -9,7 +9,7 @@ import pytest
 
 from local.testing.azure.apps import ERRORS, QUEUE, app, attempts, endpoint, happened, seconds
 from recoverable import Message
-from recoverable_local.testing import Died, InstanceLost, ServiceBusWorld, TimedOut
+from recoverable_local.testing import ConnectionCut, Died, InstanceLost, ServiceBusWorld, TimedOut
 
 
 def test_messages_are_handled_side_by_side(service_bus_world: ServiceBusWorld) -> None:
@@ -59,12 +59,17 @@ def test_a_worker_that_dies_takes_what_runs_beside_it_along_and_all_is_abandoned
     assert (6, "succeeded") in attempts(service_bus_world)
 
 
-def test_a_machine_that_is_lost_leaves_its_messages_to_their_locks(service_bus_world: ServiceBusWorld) -> None:
-    service_bus_world.fail("attempt", InstanceLost(), nth=1)
+@pytest.mark.parametrize(
+    ("fault", "how"), [(InstanceLost(), "its machine was lost"), (ConnectionCut(), "its host ended too")]
+)
+def test_a_machine_that_is_lost_leaves_its_messages_to_their_locks(
+    service_bus_world: ServiceBusWorld, fault: InstanceLost | ConnectionCut, how: str
+) -> None:
+    service_bus_world.fail("attempt", fault, nth=1)
     service_bus_world.serve(QUEUE, endpoint(lambda _message: None))
     service_bus_world.send(QUEUE, "x")
     service_bus_world.run()
-    assert attempts(service_bus_world) == [(0, "ProcessEnded: its machine was lost"), (60, "succeeded")]
+    assert attempts(service_bus_world) == [(0, f"ProcessEnded: {how}"), (60, "succeeded")]
 
 
 def test_what_a_dead_process_still_does_reaches_nobody(service_bus_world: ServiceBusWorld) -> None:

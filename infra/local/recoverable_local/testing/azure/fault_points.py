@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from recoverable_local.testing.engine import fault_plan
 from recoverable_local.testing.engine.fault_plan import When
-from recoverable_local.testing.faults import AnswerLost, Fault, InstanceLost, LockLost, Refused, Throttled, Unreachable
+from recoverable_local.testing.faults import (
+    AnswerLost,
+    ConnectionCut,
+    ConnectionReset,
+    Fault,
+    InstanceLost,
+    LockLost,
+    Refused,
+    Throttled,
+    Unreachable,
+)
 
 CALLS = ("cancel_scheduled_messages", "schedule_messages", "send_messages")
 """The calls of functions that can fail."""
@@ -12,7 +22,7 @@ CALLS = ("cancel_scheduled_messages", "schedule_messages", "send_messages")
 STEPS = ("attempt", "invoke", "renew", "settle")
 """The steps of the endpoint and the host that can fail, besides the calls."""
 
-ANYWHERE: tuple[type[Fault], ...] = (*fault_plan.ANYWHERE, LockLost, InstanceLost)
+ANYWHERE: tuple[type[Fault], ...] = (*fault_plan.ANYWHERE, LockLost, InstanceLost, ConnectionCut)
 
 
 def possible_faults(when: When, what: str) -> tuple[type[Fault], ...]:
@@ -25,6 +35,6 @@ def possible_faults(when: When, what: str) -> tuple[type[Fault], ...]:
         case "before", "renew":
             return (Unreachable, LockLost)
         case "before", _:
-            return (*ANYWHERE, Refused, Throttled, Unreachable, AnswerLost)
+            return (*ANYWHERE, Refused, Throttled, Unreachable, AnswerLost, ConnectionReset)
         case _:
             return (*ANYWHERE, AnswerLost)

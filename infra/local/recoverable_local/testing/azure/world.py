@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from recoverable._service_bus.senders import Broker
 from recoverable.headers import texts
 from recoverable_local.functions_host.extension.timestamps import mark_timestamps
 from recoverable_local.testing.azure.app import App, functions_of
@@ -99,7 +100,7 @@ class ServiceBusWorld(EntityWorld):
             entity = self._existing(queue)
             check_receivable(function, entity)
             for _ in range(instances):
-                Host(function, entity, settings, self._shared_state, self._new_client)
+                Host(function, entity, settings, self._shared_state, self._new_broker)
 
     def send(
         self,
@@ -154,6 +155,10 @@ class ServiceBusWorld(EntityWorld):
             max_delivery_count=profile.deliveries or 10, poll=2, sessions=profile.sessions and not dead_letters,
         )  # fmt: skip
         return redrive(queue, clock, stop, options)
+
+    def _new_broker(self) -> Broker:
+        """Return a broker of a new client, which measures in the world's time how long connections were idle."""
+        return Broker(cast("ServiceBusClient", self._new_client()), clock=self._seconds)
 
     def _new_client(self) -> Client:
         return Client(self._find, Calls(self._fault_plan, self._journal, self._seconds), self._wait)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from math import inf
 
@@ -11,6 +11,7 @@ from recoverable_local.testing.engine.instance import Instance
 from recoverable_local.testing.engine.scheduler import Scheduler
 from recoverable_local.testing.faults import (
     ClockSkewed,
+    ConnectionCut,
     Died,
     Fault,
     InstanceLost,
@@ -23,6 +24,12 @@ from recoverable_local.testing.faults import (
 
 MACHINE_LOST = "its machine was lost"
 """End of a process whose host was lost too."""
+
+CONNECTION_CUT = "its host ended too"
+"""End of a process whose host ended with it, which the broker sees."""
+
+ENDS: Mapping[type[Fault], str] = {Died: "died", InstanceLost: MACHINE_LOST, ConnectionCut: CONNECTION_CUT}
+"""How a process ends by a fault."""
 
 LATE = 60.0
 """Seconds after its time for which a function hangs that is not killed."""
@@ -131,8 +138,8 @@ class Invocation:
         match fault:
             case None:
                 pass
-            case Died() | InstanceLost():
-                self.die("died" if isinstance(fault, Died) else MACHINE_LOST)
+            case Died() | InstanceLost() | ConnectionCut():
+                self.die(ENDS[type(fault)])
             case TimedOut():
                 self.handler_deadline = inf  # it hangs where no deadline stops it
                 self.spend(self.remaining() + (0 if self._enforced else LATE))

@@ -20,7 +20,7 @@ MINUTE = timedelta(minutes=1)
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "session": {"sessions": True},
-    "unique": {"duplicate_detection": 10 * MINUTE},
+    "unique": {"duplicate_detection": 5 * MINUTE},
     "brief": {"max_delivery_count": 2},
     "buried": {"max_delivery_count": 1, "dead_letter_queue": "target"},
     "mortal": {"time_to_live": MINUTE},

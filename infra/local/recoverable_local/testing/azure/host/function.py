@@ -8,6 +8,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
+from recoverable._service_bus.senders import Broker
 from recoverable.hosting import Deadline, Environment, current_environment, is_coroutine_function
 from recoverable_local.testing.azure.app import TriggeredFunction
 from recoverable_local.testing.azure.attempts import Attempts
@@ -15,7 +16,6 @@ from recoverable_local.testing.azure.broker.register import broker_id
 from recoverable_local.testing.azure.host.context import Context
 from recoverable_local.testing.azure.host.listener import Locked
 from recoverable_local.testing.azure.host.trigger import decode_trigger
-from recoverable_local.testing.azure.sdk.sending import Client
 from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.faults import TimedOut
@@ -24,7 +24,7 @@ log = logging.getLogger("recoverable_local.testing")
 
 
 def run(
-    function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation, client: Client, world: SharedState
+    function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation, client: Broker, world: SharedState
 ) -> str:
     """Call the function on a batch; return how it failed, or "" when it returned.
 
@@ -32,7 +32,7 @@ def run(
         function: the function.
         batch: one message, or many.
         invocation: the invocation.
-        client: the client of its process.
+        client: what endpoints in its process get instead of the SDK's client.
         world: what the functions of the world share.
     """
     tokens = (
@@ -95,7 +95,7 @@ def call_function(function: TriggeredFunction, batch: Sequence[Locked], invocati
         raise RuntimeError(f"function {function.name!r} without a $return binding returned a value")
 
 
-def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Client, world: SharedState) -> Environment:
+def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Broker, world: SharedState) -> Environment:
     """Return the environment of the endpoints in this invocation."""
     slot = invocation.instance
     slot.spend = invocation.spend

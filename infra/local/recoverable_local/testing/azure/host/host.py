@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from recoverable._service_bus.senders import Broker
 from recoverable_local.service_bus.broker.holding.messages import Verdict
 from recoverable_local.service_bus.broker.refusals import RefusedError
 from recoverable_local.testing.azure.app import TriggeredFunction
@@ -13,8 +14,7 @@ from recoverable_local.testing.azure.host.function import run
 from recoverable_local.testing.azure.host.listener import HostSettings, Listener, Locked
 from recoverable_local.testing.azure.host.settling import ABANDON, COMPLETE, Settling
 from recoverable_local.testing.azure.host.worker import PendingInvocation, Worker
-from recoverable_local.testing.azure.sdk.sending import Client
-from recoverable_local.testing.engine.invocation import MACHINE_LOST, TIMED_OUT, Invocation
+from recoverable_local.testing.engine.invocation import CONNECTION_CUT, MACHINE_LOST, TIMED_OUT, Invocation
 from recoverable_local.testing.engine.shared_state import SharedState
 
 MARGIN = 10.0
@@ -32,7 +32,7 @@ class Host:
         queue: where messages come from.
         settings: its host.json.
         world: what the functions of the world share.
-        new_client: makes the client that the endpoints of a process get instead of the SDK's.
+        new_client: makes what the endpoints of a process get instead of the SDK's client.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Host:
         queue: JournaledQueue,
         settings: HostSettings,
         world: SharedState,
-        new_client: Callable[[], Client],
+        new_client: Callable[[], Broker],
     ) -> None:
         self._function, self._queue, self._settings, self._world = function, queue, settings, world
         self._new_client = new_client
@@ -115,7 +115,9 @@ class Host:
         """Handle the end of the worker's process, and of all its invocations: abandon their messages, if the host notices and still runs."""
         scheduler = self._world.scheduler
         invocations = worker.end(how, partial(scheduler.at, scheduler.now))
-        if how == MACHINE_LOST:
+        if how in (MACHINE_LOST, CONNECTION_CUT):
+            for listener in self._listeners:
+                (listener.lose if how == MACHINE_LOST else listener.cut)()
             self._lose([*invocations, *self._held])
         elif how == UNNOTICED_EXIT or how.startswith(TIMED_OUT):
             worker.exit_unnoticed = how == UNNOTICED_EXIT
@@ -128,9 +130,7 @@ class Host:
             self._worker = self._new_worker()
 
     def _lose(self, invocations: list[PendingInvocation]) -> None:
-        """Lose the machine, and start another."""
-        for listener in self._listeners:
-            listener.lose()
+        """Leave the messages to their locks, and start another machine."""
         for pending in invocations:
             if pending.finish_once():
                 self._settling.leave_to_their_locks(pending)

@@ -78,6 +78,11 @@ class Listener:
         if self.session_id is None:
             self._queue.leave(self)
 
+    def cut(self) -> None:
+        """Stop as the broker sees it when the connection ends: hand the session back, if there is one."""
+        self.is_lost = True
+        self._queue.leave(self)
+
     def ready(self) -> bool:
         """True if it can take a message now."""
         return not self.is_lost and (self._gathering is not None or self._busy < self._concurrency)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from recoverable._service_bus.senders import Broker
 from recoverable_local.testing.azure.broker.register import broker_id
 from recoverable_local.testing.azure.host.listener import Listener, Locked
-from recoverable_local.testing.azure.sdk.sending import Client
 from recoverable_local.testing.engine.instance import Instance
 from recoverable_local.testing.engine.invocation import Invocation
 from recoverable_local.testing.engine.scheduler import Item
@@ -57,13 +57,13 @@ class Worker:
     """One worker process.
 
     Args:
-        client: the client that its endpoints get instead of the SDK's.
+        client: what its endpoints get instead of the SDK's client, with the connections of this process.
         now: the world's time in seconds.
         invocations: the invocations in it.
         exit_unnoticed: True if it has ended, and the host believes that it runs.
     """
 
-    client: Client
+    client: Broker
     now: Callable[[], float]
     invocations: list[PendingInvocation] = field(default_factory=list)
     exit_unnoticed: bool = False

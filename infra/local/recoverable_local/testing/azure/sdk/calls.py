@@ -7,10 +7,20 @@ from typing import TypeVar
 
 from recoverable_local.service_bus.broker.refusals import RefusedError
 from recoverable_local.testing.azure.fault_points import CALLS
-from recoverable_local.testing.azure.sdk.client import BUSY, no_answer_error, sdk_error, unreachable_error
+from recoverable_local.testing.azure.sdk.client import BUSY, no_answer_error, reset_error, sdk_error, unreachable_error
+from recoverable_local.testing.azure.sdk.connection import Connection
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation
-from recoverable_local.testing.faults import AnswerLost, Fault, Refused, Slow, Throttled, TimedOut, Unreachable
+from recoverable_local.testing.faults import (
+    AnswerLost,
+    ConnectionReset,
+    Fault,
+    Refused,
+    Slow,
+    Throttled,
+    TimedOut,
+    Unreachable,
+)
 from recoverable_local.testing.timeline import Journal
 
 T = TypeVar("T")
@@ -34,13 +44,18 @@ class Calls:
         while (invocation := current_invocation.get()) is not None and queue in self._busy_until:
             invocation.spend(max(self._busy_until[queue] - self._now(), 0.0))
 
-    def make(self, what: str, queue: str, do: Callable[[], T]) -> T:
+    def connection(self, *, is_kept_alive: bool) -> Connection:
+        """Return a new connection, not yet open."""
+        return Connection(self._now, is_kept_alive=is_kept_alive)
+
+    def make(self, what: str, queue: str, do: Callable[[], T], connection: Connection) -> T:
         """Make a call, with its faults.
 
         Args:
             what: the call's name.
             queue: the queue that it is about.
             do: does it.
+            connection: the connection that it uses.
 
         Raises:
             ServiceBusError: it was refused, or there was no answer.
@@ -49,8 +64,11 @@ class Calls:
         if invocation is None or what not in CALLS:
             return perform(do)
         invocation.check_alive()
+        fault = self._fault("before", what, queue, invocation)
+        if fault is None and connection.is_forgotten():
+            fault = self._noted(ConnectionReset(), what, queue, invocation)
         try:
-            result = self._call_with_fault(self._fault("before", what, queue, invocation), queue, do, invocation)
+            result = self._call_with_fault(fault, queue, do, invocation, connection)
         except RefusedError as refused:
             self._note(invocation, queue, f"{what}: {refused.condition}: {refused.description}")
             raise sdk_error(refused) from None
@@ -60,14 +78,23 @@ class Calls:
         self._apply_fault(fault, queue, invocation)
         return result
 
-    def _call_with_fault(self, fault: Fault | None, queue: str, do: Callable[[], T], invocation: Invocation) -> T:
+    def _call_with_fault(
+        self, fault: Fault | None, queue: str, do: Callable[[], T], invocation: Invocation, connection: Connection
+    ) -> T:
+        connection.use()
         match fault:
             case Refused(code, message, _):
                 raise RefusedError(code, message)
             case Throttled():
                 raise BUSY
             case Unreachable():
+                connection.close()
                 raise unreachable_error()
+            case ConnectionReset(done=done):
+                connection.close()
+                if done:
+                    do()
+                raise reset_error()
             case AnswerLost():
                 do()
                 raise no_answer_error()
@@ -84,8 +111,11 @@ class Calls:
 
     def _fault(self, when: When, what: str, queue: str, invocation: Invocation) -> Fault | None:
         fault = self._fault_plan.fault_at(when, what, queue, invocation.message_ids, invocation.number)
-        if fault is not None:
-            self._note(invocation, queue, f"{what}: {fault}")
+        return fault and self._noted(fault, what, queue, invocation)
+
+    def _noted(self, fault: Fault, what: str, queue: str, invocation: Invocation) -> Fault:
+        """Record a fault, and return it."""
+        self._note(invocation, queue, f"{what}: {fault}")
         return fault
 
     def _note(self, invocation: Invocation, queue: str, detail: str) -> None:

@@ -56,6 +56,12 @@ def unreachable_error() -> ServiceBusError:
     return ServiceBusConnectionError(message="Failed to initiate the connection due to exception: timed out")
 
 
+def reset_error() -> ServiceBusError:
+    """Return the error that the SDK raises when the connection is reset during a call."""
+    text = "Can not read frame due to exception: [Errno 104] Connection reset by peer"
+    return ServiceBusConnectionError(message=text, condition="amqp:socket-error")
+
+
 def no_answer_error() -> ServiceBusError:
     """Return the error that the SDK raises when no answer came in time."""
     return OperationTimeoutError(message="Send operation timed out")

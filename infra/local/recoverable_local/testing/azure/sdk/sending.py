@@ -16,6 +16,7 @@ from recoverable_local.service_bus.broker.limits import check_size
 from recoverable_local.service_bus.broker.profile import check_target, subscription_path
 from recoverable_local.testing.azure.sdk.calls import Calls, perform
 from recoverable_local.testing.azure.sdk.client import batch_of, encode, encoded_messages
+from recoverable_local.testing.azure.sdk.connection import Connection
 from recoverable_local.testing.azure.sdk.receiving import Receiver, Wait, path_of
 
 T = TypeVar("T")
@@ -23,6 +24,8 @@ One = ServiceBusMessage | AmqpAnnotatedMessage
 
 NAMESPACE = "world.servicebus.windows.net"
 SCHEDULED = "x-opt-scheduled-enqueue-time"
+KEEP_ALIVE = 30
+"""Seconds between keep-alive frames, unless a sender is made with another number; 0 sends none."""
 
 
 class Client:
@@ -38,27 +41,27 @@ class Client:
         self._find, self._calls, self._wait = find, calls, wait
 
     def __enter__(self) -> Client:
-        """Do nothing: there is no connection."""
+        """Do nothing: each sender has its own connection."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing: each sender has its own connection."""
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
+        """Do nothing: each sender has its own connection."""
 
     @property
     def fully_qualified_namespace(self) -> str:
         """Return the namespace's name."""
         return NAMESPACE
 
-    def get_queue_sender(self, queue_name: str) -> Sender:
-        """Return a sender of a queue."""
-        return Sender(queue_name, self._find, self._calls)
+    def get_queue_sender(self, queue_name: str, *, keep_alive: float = KEEP_ALIVE) -> Sender:
+        """Return a sender of a queue, with a connection of its own."""
+        return Sender(queue_name, self._find, self._calls, self._calls.connection(is_kept_alive=bool(keep_alive)))
 
-    def get_topic_sender(self, topic_name: str) -> Sender:
-        """Return a sender of a topic."""
-        return Sender(topic_name, self._find, self._calls)
+    def get_topic_sender(self, topic_name: str, *, keep_alive: float = KEEP_ALIVE) -> Sender:
+        """Return a sender of a topic, with a connection of its own."""
+        return self.get_queue_sender(topic_name, keep_alive=keep_alive)
 
     def get_subscription_receiver(self, topic_name: str, subscription_name: str, **options: Any) -> Receiver:
         """Return a receiver of a topic's subscription, with peek-lock."""
@@ -79,10 +82,11 @@ class Sender:
         queue: the queue's name.
         find: returns the queue of a name.
         calls: makes the calls, with their faults.
+        connection: its connection.
     """
 
-    def __init__(self, queue: str, find: Callable[[str], Entity], calls: Calls) -> None:
-        self._queue, self._find, self._calls = queue, find, calls
+    def __init__(self, queue: str, find: Callable[[str], Entity], calls: Calls, connection: Connection) -> None:
+        self._queue, self._find, self._calls, self._connection = queue, find, calls, connection
 
     @property
     def entity_name(self) -> str:
@@ -91,14 +95,16 @@ class Sender:
         return self._queue
 
     def __enter__(self) -> Sender:
-        """Do nothing: there is no connection."""
+        """Do nothing: the first call opens the connection."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Do nothing: there is no connection."""
+        """Close the connection."""
+        self.close()
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
+        """Close the connection."""
+        self._connection.close()
 
     def create_message_batch(self, max_size_in_bytes: int | None = None) -> ServiceBusMessageBatch:
         """Return an empty batch of the SDK, as large as the queue accepts."""
@@ -144,7 +150,7 @@ class Sender:
         self._call("cancel_scheduled_messages", lambda queue: queue.cancel(numbers))
 
     def _call(self, what: str, do: Callable[[Entity], T]) -> T:
-        return self._calls.make(what, self._queue, lambda: do(self._target()))
+        return self._calls.make(what, self._queue, lambda: do(self._target()), self._connection)
 
     def _target(self) -> Entity:
         check_target(self._queue)

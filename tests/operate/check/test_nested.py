@@ -1,0 +1,158 @@
+"""`recoverable check` follows nested stacks and Bicep modules in the same folder, and names those that it cannot follow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operate.check.bicep_files import GOOD as BICEP
+from operate.check.bicep_files import written as written_bicep
+from operate.check.conftest import Check, not_checked, reported, rules_found
+from operate.check.templates import Template, attribute, changed, good, written
+
+QUEUES = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "queues.yaml"}}
+OUTPUTS = {
+    "Orders": {"Value": attribute("Orders")},
+    "Errors": {"Value": attribute("Errors")},
+    "ErrorName": {"Value": attribute("Errors", "QueueName")},
+}
+
+
+def outer(**queues: Any) -> Template:
+    """Return a template whose queues are in a nested stack, which it is given by its outputs."""
+    statements = {"Effect": "Allow", "Action": "sqs:*", "Resource": attribute("Queues", "Outputs.Orders")}
+    errors = {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": {"Fn::GetAtt": "Queues.Outputs.Errors"}}
+    return changed(
+        {"Queues": {**QUEUES, **queues}, "Shop": good()["Shop"]},
+        {
+            "Shop.Properties.Events.Orders.Properties.Queue": attribute("Queues", "Outputs.Orders"),
+            "Shop.Properties.Environment.Variables.RECOVERABLE_ERROR_QUEUE": attribute("Queues", "Outputs.ErrorName"),
+            "Shop.Properties.Policies": [{"Statement": [statements, errors]}],
+        },
+    )
+
+
+def inner(folder: Path, changes: dict[str, Any] | None = None) -> None:
+    """Write the nested stack."""
+    resources = changed({key: good()[key] for key in ("Orders", "Errors")}, changes or {})
+    (folder / "queues.yaml").write_text(json.dumps({"Resources": resources, "Outputs": OUTPUTS}), encoding="utf-8")
+
+
+def test_a_nested_stack_is_read_with_its_outputs(check: Check, tmp_path: Path) -> None:
+    inner(tmp_path)
+    ran = check(written(tmp_path, outer()), "--strict")
+
+    assert (ran.status, ran.out) == (0, "Nothing found.\n27 of 27 checks done (27 rules, 2 functions).\n")
+
+
+def test_what_is_wrong_in_a_nested_stack_is_found_in_its_file(check: Check, tmp_path: Path) -> None:
+    inner(tmp_path, {"Orders.Properties.VisibilityTimeout": 1})
+
+    [finding] = [each for each in reported(check(written(tmp_path, outer()), "--json")) if "wrong" in each]
+
+    assert (finding["rule"], Path(finding["file"]).name) == ("visibility-timeout", "queues.yaml")
+
+
+def test_a_function_in_a_nested_stack_is_given_its_queues_by_parameters(check: Check, tmp_path: Path) -> None:
+    parameters = {"Queue": attribute("Orders"), "Name": attribute("Errors", "QueueName")}
+    shop = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "shop.yaml", "Parameters": parameters}}
+    function = changed(
+        {"Shop": good()["Shop"]},
+        {
+            "Shop.Properties.Events.Orders.Properties": {"Queue": {"Ref": "Queue"}},
+            "Shop.Properties.Environment.Variables.RECOVERABLE_ERROR_QUEUE": {"Ref": "Name"},
+            "Shop.Properties.Policies": ["AmazonSQSFullAccess"],
+        },
+    )
+    declared = {name: {"Type": "String", "Default": "wrong"} for name in parameters}
+    (tmp_path / "shop.yaml").write_text(json.dumps({"Parameters": declared, "Resources": function}), encoding="utf-8")
+
+    ran = check(written(tmp_path, {**changed(good(), {"Shop": None}), "Inner": shop}), "--json")
+
+    assert (rules_found(ran), not_checked(ran)) == (["partial-responses"], {})
+
+
+@pytest.mark.parametrize(
+    ("properties", "why"),
+    [
+        ({"TemplateURL": "https://s3.amazonaws.com/b/t.yaml"}, "its template is not a file here"),
+        ({"TemplateURL": {"Fn::ImportValue": "x"}}, "Queues.TemplateURL: Fn::ImportValue is not supported here"),
+        ({"TemplateURL": "nowhere.yaml"}, "[Errno 2] No such file or directory"),
+        ({"TemplateURL": "template.yaml"}, "it is nested in itself, or too deep"),
+        ({"TemplateURL": 5}, "its template is not a file here"),
+        ({}, "its template is not a file here"),
+    ],
+    ids=str,
+)
+def test_a_nested_stack_that_cannot_be_followed_is_named(
+    check: Check, tmp_path: Path, properties: dict[str, Any], why: str
+) -> None:
+    stack = {"Type": "AWS::CloudFormation::Stack", "Properties": properties}
+    ran = check(written(tmp_path, {**good(), "Queues": stack}), "--json")
+
+    assert (ran.status, rules_found(ran)) == (0, [])
+    assert not_checked(ran)["all-parts"].startswith(f"the nested stack Queues is not read: {why}")
+
+
+def test_globals_reach_a_function_of_a_mapping_that_is_a_resource(check: Check, tmp_path: Path) -> None:
+    mapping = {"EventSourceArn": attribute("Orders"), "FunctionName": {"Ref": "Shop"}, "FunctionResponseTypes": ["ReportBatchItemFailures"]}  # fmt: skip
+    resources = {
+        **changed(good(), {"Shop.Properties.Events": None, "Shop.Properties.Timeout": None, "Shop.Properties.Runtime": None}),
+        "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": mapping},
+    }  # fmt: skip
+    shared = {"Function": {"Timeout": 60, "Runtime": "python3.13"}}
+    foreign = {"Function": {"Timeout": 60, "Runtime": "nodejs22.x"}}
+
+    assert rules_found(check(written(tmp_path, resources, Globals=shared), "--json")) == ["visibility-timeout"]
+    assert check(written(tmp_path, resources, Globals=foreign)).out.startswith("left alone")
+
+
+MODULE = """
+param queue string
+resource bus 'Microsoft.ServiceBus/namespaces@2024-01-01' existing = {
+  name: 'shop'
+}
+resource it 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: bus
+  name: queue
+  properties: { maxDeliveryCount: 3 }
+}
+"""
+USE = "module more 'more.bicep' = {}{{\n  name: 'more'\n  params: {{ queue: {} }}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("condition", "queue", "rules"),
+    [
+        ("", "'refunds'", ["max-delivery-count", "dead-letters"]),
+        ("if (1 == 2) ", "'refunds'", ["entity-names"]),
+        ("", "'other'", []),
+    ],
+)
+def test_a_module_is_read_as_it_is_used(
+    check: Check, tmp_path: Path, condition: str, queue: str, rules: list[str]
+) -> None:
+    code = (
+        "from recoverable.azure import ServiceBusEndpoint\n"
+        "refunds = ServiceBusEndpoint(print, queue='refunds', connection='ServiceBus')\n"
+        "app.register_functions(refunds.blueprint())\n"
+    )
+    near = BICEP.replace("name: 'orders'\n", "name: 'refundz'\n") if condition else BICEP
+    path = written_bicep(tmp_path, near + USE.format(condition, queue), code=code)
+    (tmp_path / "infra" / "more.bicep").write_text(MODULE, encoding="utf-8")
+
+    found = rules_found(check(path, "--json"))
+
+    assert [each for each in found if each not in ("roles", "same-error-queue")] == rules
+
+
+@pytest.mark.parametrize("reference", ["'more.bicep'", "'main.bicep'", "'br:x.azurecr.io/bus:1'"])
+def test_a_module_that_cannot_be_followed_is_named(check: Check, tmp_path: Path, reference: str) -> None:
+    path = written_bicep(tmp_path, BICEP + f"module more {reference} = {{\n  name: 'more'\n}}\n")
+
+    ran = check(path, "--json", "--strict")
+
+    assert (ran.status, rules_found(ran), not_checked(ran)["all-parts"][:15]) == (1, [], "the module more")

@@ -1,0 +1,49 @@
+"""Each room's tests run without the packages of the other cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sources import Import, imports, tree
+
+TESTS = Path(__file__).parent
+OF_AWS = ("aws_lambda_powertools", "awslambdaric", "boto3", "botocore", "cfnlint", "ministack", "moto", "samtranslator")
+OF_AZURE = ("azure.core", "azure.data", "azure.functions", "azure.identity", "azure.servicebus")
+FOREIGN = {
+    "aws": OF_AZURE,
+    "azure": OF_AWS,
+    "local/functions_host": OF_AWS,
+    "local/lambda_host": OF_AZURE,
+    "local/service_bus": OF_AWS,
+    "operate/aws": OF_AZURE,
+    "operate/azure": OF_AWS,
+}
+
+
+@pytest.mark.parametrize("room", FOREIGN)
+def test_a_room_imports_nothing_of_the_other_cloud_by_whatever_way(room: str) -> None:
+    found = {each.module for path in reached_from(room) for each in imports_when_loaded(path)}
+
+    assert {name for name in found if name.startswith(FOREIGN[room])} == set()
+
+
+def reached_from(room: str) -> set[Path]:
+    """Return the files of a room, the fixtures above it, and all files of tests that these load."""
+    folder = TESTS / room
+    above = [parent / "conftest.py" for parent in folder.parents if parent.is_relative_to(TESTS)]
+    waiting, reached = [*folder.rglob("*.py"), *(path for path in above if path.exists())], set[Path]()
+    while waiting:
+        if (path := waiting.pop()) not in reached:
+            reached.add(path)
+            names = (name for each in imports_when_loaded(path) for name in each.candidates)
+            files = (TESTS / f"{name.replace('.', '/')}.py" for name in names)
+            waiting += [file for file in files if file.exists()]
+    return reached
+
+
+def imports_when_loaded(path: Path) -> Iterator[Import]:
+    """Yield what a file imports when it is loaded."""
+    yield from (each for each in imports(tree(path)) if not each.for_types and not each.in_function)
