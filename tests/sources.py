@@ -42,7 +42,7 @@ GATEWAY_NAMES = {
         },
     },
     "recoverable_local": {
-        "_sqs": {"wire_of"},
+        "_sqs": {"RenewingClient", "wire_of"},
         "_service_bus": {
             "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES",
             "connection", "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
+from ssl import SSLEOFError
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from botocore import exceptions
+from urllib3.exceptions import ClosedPoolError, ProtocolError
 
 if TYPE_CHECKING:
     from recoverable._sqs.answers import Kind, ObjectProblem
@@ -111,6 +114,29 @@ NO_ANSWERS: list[tuple[Kind, Exception]] = [  # botocore's own errors
     ("lost", exceptions.ResponseStreamingError(error="")),
     ("lost", TimeoutError()),
 ]
+
+
+def closed(*cause: object) -> exceptions.ConnectionClosedError:
+    """Return botocore's error for a connection that ended under a call, with urllib3's as its cause."""
+    return exceptions.ConnectionClosedError(endpoint_url="", error=ProtocolError(*cause))
+
+
+RESETS: list[tuple[bool, Exception]] = [
+    (True, closed("Connection aborted.", ConnectionResetError(104, "Connection reset by peer"))),
+    (True, closed("Connection aborted.", RemoteDisconnected("Remote end closed connection without response"))),
+    (True, closed("Connection aborted.", BrokenPipeError(32, "Broken pipe"))),
+    (True, exceptions.SSLError(endpoint_url="", error=SSLEOFError(8, "EOF occurred in violation of protocol"))),
+    (False, closed("Connection broken: ConnectionResetError(104, '')", ConnectionResetError(104, ""))),
+    (False, closed("Connection broken: IncompleteRead(1 bytes read)", IncompleteRead(b"{"))),
+    (False, closed("Connection aborted.", BadStatusLine("nonsense"))),
+    (False, closed()),
+    (False, exceptions.ConnectionClosedError(endpoint_url="")),
+    (False, exceptions.ReadTimeoutError(endpoint_url="")),
+    (False, exceptions.HTTPClientError(error=ClosedPoolError(None, "closed"))),  # type: ignore[arg-type]  # of no pool
+    (False, error_of("InternalError", 500, "SendMessage")),
+    (False, TimeoutError()),
+]
+"""Whether a connection ended under a call before anything of an answer came."""
 
 StoreMeaning: TypeAlias = Literal["condition", "unavailable"]
 """What an answer of DynamoDB means: the "condition" of a write does not hold, or the store is "unavailable"."""

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from answers.aws_answers import ANSWERS, FOR_GOOD, NO_ANSWERS, S3, Answer, error_of
-from recoverable._sqs.answers import Failure, call_failure, code_of, describe_error, object_problem, status_of
+from answers.aws_answers import ANSWERS, FOR_GOOD, NO_ANSWERS, RESETS, S3, Answer, error_of
+from recoverable._sqs.answers import (
+    Failure,
+    call_failure,
+    code_of,
+    describe_error,
+    object_problem,
+    status_of,
+    was_reset,
+)
 from recoverable._sqs.batches import Result, batch_failures, send_singly
 
 if TYPE_CHECKING:
@@ -44,6 +52,11 @@ def test_an_entry_that_failed_without_a_reason() -> None:
 @pytest.mark.parametrize(("kind", "error"), NO_ANSWERS, ids=lambda each: type(each).__name__)
 def test_a_call_without_an_answer(kind: Kind, error: Exception) -> None:
     assert call_failure(error) == Failure(kind, "", describe_error(error))
+
+
+@pytest.mark.parametrize(("reset", "error"), RESETS)
+def test_a_connection_that_ended_under_a_call(reset: bool, error: Exception) -> None:  # noqa: FBT001  # a parameter
+    assert was_reset(error) is reset
 
 
 @each_answer

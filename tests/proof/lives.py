@@ -110,7 +110,7 @@ def lives_of(replay: Replay) -> dict[str, Life]:
                 delivery = replay.batches[entry.invocation][entry.broker_id]
                 attempt = Attempt(how_it_ended(entry, number, replay), entry.invocation, delivery, entry.at, number)
                 lives[entry.broker_id].attempts.append(attempt)
-            case "dropped as a duplicate" if lives[entry.broker_id].made_by == number - 1:
+            case "dropped as a duplicate" if not entry.detail:  # SQS names the one that it keeps
                 drop_duplicate(lives.pop(entry.broker_id), lives)
             case "deleted" | "completed" | "dead-lettered" | "expired":
                 lives[entry.broker_id].end, lives[entry.broker_id].ended_by = entry.what, number

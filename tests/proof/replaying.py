@@ -210,9 +210,10 @@ class Replay:
         ]
 
     def _is_dropped(self, number: int) -> bool:
-        """True if what was sent by this event was dropped as a duplicate, which the next event says."""
+        """True if what was sent by this event was dropped as a duplicate, which the next event says; SQS names the one that it keeps."""
         sent, *after = self.entries[number : number + 2]
-        return any(each.what == "dropped as a duplicate" and each.broker_id == sent.broker_id for each in after)
+        dropped = ("dropped as a duplicate", sent.broker_id, "")
+        return any((each.what, each.broker_id, each.detail) == dropped for each in after)
 
     @property
     def timeline(self) -> Timeline:

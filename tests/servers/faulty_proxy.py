@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from select import select
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, SO_LINGER, SOL_SOCKET
+from struct import pack
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple, Self, assert_never
 
-from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
+from recoverable_local.testing import AnswerLost, ConnectionReset, PartlyFailed, Refused, Unreachable
 
 JSON = "application/x-amz-json-1.0"
 PAUSE = 0.05  # seconds between two checks whether the proxy is to end
@@ -33,7 +34,12 @@ class EmptyAnswer:
     """Something in between answers 200 with an empty object; nothing is done."""
 
 
-Fault = Refused | AnswerLost | Unreachable | PartlyFailed | Late | EmptyAnswer
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """The service does the call, and the connection ends within the answer."""
+
+
+Fault = Refused | AnswerLost | ConnectionReset | Unreachable | PartlyFailed | Late | EmptyAnswer | Truncated
 
 
 class Rule(NamedTuple):
@@ -67,6 +73,7 @@ class FaultyProxy:
         self.calls: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
         self.failed = 0
+        self.connections: list[Handler] = []
         self.closing = Event()
         self._lock = Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("ProxyHandler", (Handler,), {"proxy": self}))
@@ -83,6 +90,11 @@ class FaultyProxy:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def forget(self) -> None:
+        """Reset the next call on each connection that is open, as a gateway does that forgot them; such a call is not counted."""
+        for connection in self.connections:
+            connection.forgotten = True
 
     def lose_next_answer(self, operation: str) -> None:
         """Let the service do the next call of an operation, and lose the answer."""
@@ -105,10 +117,18 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     timeout = TIMEOUT
     proxy: FaultyProxy
+    forgotten = False
+
+    def setup(self) -> None:
+        super().setup()
+        self.proxy.connections.append(self)
 
     def do_POST(self) -> None:
         """Forward a call, or let it fail."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.forgotten:
+            self.reset()
+            return
         target = self.headers.get("X-Amz-Target", "").partition(".")[2]
         entries = len(json.loads(body).get("Entries", ())) if target else 0
         fault = self.proxy.fault_for(target or self.command, entries)
@@ -129,20 +149,34 @@ class Handler(BaseHTTPRequestHandler):
         match fault:
             case Refused(code, message, status):
                 self.answer(json_answer({"__type": f"com.amazonaws.sqs#{code}", "message": message}, status))
-            case AnswerLost():
-                self.forward(body)
-                self.hang_up()
-            case Unreachable():
-                self.hang_up()
-            case Late():
-                self.wait_for_hang_up()
-                self.forward(body)
+            case AnswerLost() | ConnectionReset() | Unreachable() | Late() | Truncated():
+                self.lose_answer(fault, body)
             case PartlyFailed(places, code):
                 self.answer(self.forward_without(body, places, code))
             case EmptyAnswer():
                 self.answer(json_answer({}))
             case never:
                 assert_never(never)
+
+    def lose_answer(self, fault: AnswerLost | ConnectionReset | Unreachable | Late | Truncated, body: bytes) -> None:
+        """End the connection before or after the service has done the call."""
+        match fault:
+            case AnswerLost():
+                self.forward(body)
+                self.hang_up()
+            case ConnectionReset(done=done):
+                if done:
+                    self.forward(body)
+                self.reset()
+            case Truncated():
+                answer = self.forward(body)
+                self.answer(answer._replace(body=answer.body[:-1]), length=len(answer.body))
+                self.hang_up()
+            case Unreachable():
+                self.hang_up()
+            case Late():
+                self.wait_for_hang_up()
+                self.forward(body)
 
     def forward(self, body: bytes) -> Answer:
         """Return the service's answer to a call."""
@@ -167,14 +201,14 @@ class Handler(BaseHTTPRequestHandler):
         answer = self.forward(json.dumps(call).encode()) if call["Entries"] else json_answer({})
         return json_answer({"Successful": [], **json.loads(answer.body), "Failed": failed}, answer.status)
 
-    def answer(self, answer: Answer) -> None:
-        """Answer the client."""
+    def answer(self, answer: Answer, *, length: int | None = None) -> None:
+        """Answer the client, with another length than the body has where one is given."""
         own = {"connection", "content-length", "transfer-encoding", "keep-alive", "date", "server"}
         self.send_response(answer.status)
         for name, value in answer.headers:
             if name.lower() not in own:
                 self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        self.send_header("Content-Length", str(len(answer.body) if length is None else length))
         self.end_headers()
         self.wfile.write(answer.body)
 
@@ -184,6 +218,12 @@ class Handler(BaseHTTPRequestHandler):
         while not self.proxy.closing.is_set():
             if select([self.connection], [], [], PAUSE)[0]:
                 return
+
+    def reset(self) -> None:
+        """Reset the connection."""
+        self.close_connection = True
+        self.connection.setsockopt(SOL_SOCKET, SO_LINGER, pack("ii", 1, 0))
+        self.connection.close()
 
     def hang_up(self) -> None:
         """End the connection."""

@@ -128,6 +128,20 @@ def status_of(error: BaseException | None) -> int:
     return status if isinstance(status, int) else 0
 
 
+def keeps_connection(answer: Any) -> bool:
+    """False if an answer says that its connection ends with it."""
+    headers = (answer.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
+    return str(headers.get("connection")).lower() != "close"
+
+
+def was_reset(error: BaseException) -> bool:
+    """True if the connection ended under a call before anything of an answer came; the call may have been carried out."""
+    cause = getattr(error, "kwargs", {}).get("error")
+    reason, *inner = cause.args if isinstance(cause, Exception) and cause.args else ("",)
+    is_reset = reason == "Connection aborted." and any(isinstance(each, ConnectionError) for each in inner)  # urllib3's
+    return is_reset or type(error).__name__ == "SSLError"  # of a write to a connection that had ended
+
+
 def describe_error(error: BaseException) -> str:
     """Return a text about an error for the log.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recoverable._sqs.answers import Failure, call_failure
 from recoverable._sqs.batches import SEND, Entry, Result, batch_failures, call_batch, send_singly
-from recoverable._sqs.clients import client, default_region
+from recoverable._sqs.clients import client, default_region, given_client
 from recoverable._sqs.names import destination
 from recoverable._sqs.queues import Queue
 
@@ -85,4 +85,4 @@ class Sender:
 @lru_cache(maxsize=16)
 def shared_sender(client: SQSClient | None) -> Sender:
     """Return the process's sender, which remembers the queues' URLs."""
-    return Sender(client)
+    return Sender(given_client(client))

@@ -104,7 +104,12 @@ class SqsProcessor:
             from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
 
             self._process_batch = processing(settings, process_batch, on_managed_instances=managed)
-        self._environment = Environment(settings.client, utc_clock(settings.clock), Deadline)
+        client: Any = settings.client
+        if client is not None:
+            from recoverable._sqs.clients import given_client  # noqa: PLC0415  # for those who give one
+
+            client = given_client(client)
+        self._environment = Environment(client, utc_clock(settings.clock), Deadline)
         self._own_seconds = FOREVER if own is None else own.total_seconds()
         self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
 

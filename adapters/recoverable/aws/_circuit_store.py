@@ -107,8 +107,10 @@ class DynamoDbCircuit:
             ) from error
         from recoverable._sqs.answers import CONDITION_FAILED, code_of  # the failure side
         from recoverable._sqs.clients import client as process_client  # as above
+        from recoverable._sqs.clients import given_client
 
         try:
+            self._client = given_client(self._client)
             client = self._client or process_client("dynamodb", None, self._timeout)
             return call(client, self._timeout + SLACK)
         except TimeoutError as error:

@@ -15,6 +15,7 @@ from recoverable._observe.log import log_safely
 from recoverable._rate_limit.state import CLOSED, Open
 from recoverable._sqs.answers import CONDITION_FAILED, code_of
 from recoverable._sqs.clients import client as process_client
+from recoverable._sqs.clients import given_client
 from recoverable._sqs.queues import queue_from_arn
 from recoverable.headers import read_date, write_date
 from recoverable.hosting import now, utc_clock
@@ -203,7 +204,7 @@ class PauseStore:
     ) -> None:
         self._table, self._key = circuit.table, {"circuit": {"S": f"{circuit.name} (paused)"}}
         self.queue_arn, self._function = queue_arn, function
-        self._clients: dict[str, Any] = {"dynamodb": dynamodb, "lambda": lambda_}
+        self._clients: dict[str, Any] = {"dynamodb": given_client(dynamodb), "lambda": given_client(lambda_)}
 
     def read_mark(self) -> Mark | None:
         """Return the mark that we paused the trigger; None when there is none."""

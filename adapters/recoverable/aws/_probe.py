@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from recoverable._observe.log import log_safely
 from recoverable._rate_limit.state import Open
 from recoverable._sqs.clients import client as process_client
+from recoverable._sqs.clients import given_client
 from recoverable._sqs.queues import queue_from_arn
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class SqsProbeQueue:
     """
 
     def __init__(self, queue_arn: str, *, client: SQSClient | None = None) -> None:
-        self._queue, self._client = queue_from_arn(queue_arn), client
+        self._queue, self._client = queue_from_arn(queue_arn), given_client(client)
 
     def receive(self) -> Any | None:
         """Return one message; None when there is none now. It waits a second, for without that SQS asks only some of its servers."""

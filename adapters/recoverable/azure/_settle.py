@@ -38,7 +38,7 @@ ADVICE: Mapping[Kind, str] = {
     "unknown": PASSING,
     "lost": PASSING,
 }
-"""What to do, by the kind of a failure; with the queue and the connection's name."""
+"""Advice by the kind of a failure; with the queue and the connection's name."""
 
 
 class CopyNotSent(Exception):
@@ -96,7 +96,7 @@ class Letter:
 
 
 class Sending(NamedTuple):
-    """What sending copies works with.
+    """The work of sending copies.
 
     Args:
         work: has what waits, the clock and the connection's name.

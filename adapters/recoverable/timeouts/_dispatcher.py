@@ -13,7 +13,7 @@ from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_delay, checked_function
 from recoverable._observe.log import log_safely
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable._sqs.sender import Sender, shared_sender
+from recoverable._sqs.sender import shared_sender
 from recoverable.hosting import current_environment, utc_clock
 from recoverable.hosting import now as utc_now
 from recoverable.timeouts._dispatcher_run import Report, Run, Timing
@@ -159,7 +159,7 @@ class Dispatcher:
         self._reserve = checked_delay("Dispatcher(settle_within)", settle_within).total_seconds()
         self._store: Store = checked_store("Dispatcher", store)
         self._clock, self._sleep = utc_clock(clock), sleep
-        self._sender, self._unmarked = Sender(client), set[str]()
+        self._sender, self._unmarked = shared_sender(client), set[str]()
         if redact is not None:
             checked_function("Dispatcher(redact)", redact, "a function from text to text")
         self._redact, self._circuit = redact, Circuit(critical_after, on_critical, redact)

@@ -10,6 +10,7 @@ from local.testing.ladders import attempts, endpoint
 from recoverable_local.testing import (
     AnswerLost,
     ClockSkewed,
+    ConnectionReset,
     DeliveredTwice,
     Died,
     Fault,
@@ -31,6 +32,8 @@ SURVIVED: dict[str, tuple[str, Fault]] = {
     "a send to nobody": ("send_message_batch", Unreachable()),
     "a send in part": ("send_message_batch", PartlyFailed((0,))),
     "a send without an answer": ("send_message_batch", AnswerLost()),
+    "a reset before the send": ("send_message_batch", ConnectionReset()),
+    "a reset after the send": ("send_message_batch", ConnectionReset(done=True)),
     "a slow send": ("send_message_batch", Slow(timedelta(seconds=2))),
     "a death before the send": ("send_message_batch", Died()),
     "a hang before the send": ("send_message_batch", TimedOut()),

@@ -36,6 +36,9 @@ KILLED_FIVE_TIMES = "kills*5 ok"
 
 HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), Failed(ERRORS))
 
+QUIET = Delayed(2, timedelta(minutes=5))
+"""Delays after which SQS has forgotten the connections of an instance."""
+
 HEARTBEAT: Mapping[str, Any] = {"heartbeat": timedelta(seconds=9)}
 """Less than a third of the function's time-out, so that there are beats while handlers run."""
 
@@ -55,6 +58,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="two killers", bodies=("kills", "ok", "kills"), recoverability=ladder(0, 1)),
     Scenario(name="unreported deliveries", bodies=(KILLED_FIVE_TIMES, "ok")),
     Scenario(name="several instances", bodies=("fails", "ok", "fails ok"), mapping={"batch_size": 1}),
+    Scenario(name="quiet hours", bodies=("fails", "fails sends", "ok"), recoverability=ladder(0, 2).__replace__(delayed=QUIET)),
     Scenario(
         name="FIFO group", bodies=("fails", "ok"), queue="jobs.fifo", recoverability=ladder(1, 1, "errors.fifo"),
         mapping={"batch_size": 1},

@@ -10,9 +10,10 @@ from proof.mistakes import Mutation
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Forward, Platform
 from recoverable._message import Message
-from recoverable._sqs.answers import Failure
+from recoverable._sqs.answers import Failure, was_reset
 from recoverable._sqs.batches import BatchOperation, Entry
 from recoverable._sqs.broker import Broker
+from recoverable._sqs.clients import RenewingClient
 from recoverable._sqs.names import Destination
 from recoverable._sqs.queues import Queue
 from recoverable.aws._batch import Batch
@@ -23,7 +24,7 @@ from recoverable.aws._settle import send as send_copies
 Attributes = dict[str, dict[str, Any]]
 Changes = dict[str, str | None]
 
-send = Broker.send
+send, call = Broker.send, RenewingClient._call_once
 
 
 def delete_first(copies: list[Copy], batch: Batch) -> list[Delivery]:
@@ -108,6 +109,17 @@ def send_twice(
     return send(broker, operation, to, entries, pauses)
 
 
+def repeat_under_new_ids(client: RenewingClient, method: Callable[..., Any], *args: Any, **request: Any) -> Any:
+    """Make a call again after a reset, as another one."""
+    try:
+        return call(client, method, *args, **request)
+    except Exception as error:
+        if not was_reset(error):
+            raise
+    entries = [{**entry, "MessageDeduplicationId": f"again-{n}"} for n, entry in enumerate(request["Entries"])]
+    return call(client, method, *args, **{**request, "Entries": entries})
+
+
 def without_overflow(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:
     """Leave out what has no room among ten attributes."""
     return {name: attributes[name] for name in list(attributes)[:room]}, {}
@@ -139,6 +151,7 @@ MUTATIONS = (
     Mutation("delay dropped", "aws._copies.addressed", without_delay, "one message", "EARLY"),
     Mutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, "hopping", "EARLY"),
     Mutation("sent twice", "_sqs.broker.Broker.send", send_twice, "one message", "COPIES"),
+    Mutation("reset and repeated under new ids", "_sqs.clients.RenewingClient._call_once", repeat_under_new_ids, "FIFO error queue", "COPIES"),
     Mutation("overflow dropped", "_sqs.wire.folded", without_overflow, "ten attributes", "CHANGED"),
     Mutation("FIFO rounds never wait", "aws._fifo.wait", no_wait, "FIFO killer with long delays", "EARLY"),
     Mutation("heartbeat not reckoned with", "aws._fifo.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),

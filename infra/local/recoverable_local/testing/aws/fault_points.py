@@ -6,6 +6,7 @@ from recoverable_local.testing.engine import fault_plan
 from recoverable_local.testing.engine.fault_plan import When
 from recoverable_local.testing.faults import (
     AnswerLost,
+    ConnectionReset,
     DeliveredTwice,
     Fault,
     PartlyFailed,
@@ -34,6 +35,7 @@ def possible_faults(when: When, what: str) -> tuple[type[Fault], ...]:
         case _, "invoke" | "attempt":
             return ANYWHERE
         case "before", _:
-            return (*CALL_FAULTS, PartlyFailed) if what.endswith("_batch") else CALL_FAULTS
+            faults = (*CALL_FAULTS, ConnectionReset)
+            return (*faults, PartlyFailed) if what.endswith("_batch") else faults
         case _:
             return (*ANYWHERE, AnswerLost)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Unpack, cast
 
+from recoverable._sqs.clients import RenewingClient
+from recoverable_local.testing.aws.api.connection import Connection
 from recoverable_local.testing.aws.api.sns_client import ON_TOPICS, TopicClient
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS, Client
 from recoverable_local.testing.aws.broker.broker import Broker
@@ -13,7 +15,13 @@ from recoverable_local.testing.aws.broker.stored import Stored
 from recoverable_local.testing.aws.broker.topics import Topics
 from recoverable_local.testing.aws.entities import EntityWorld
 from recoverable_local.testing.aws.fault_points import STEPS, possible_faults
-from recoverable_local.testing.aws.functions.function import Function, Handler, LambdaSharedState, RecursiveLoop
+from recoverable_local.testing.aws.functions.function import (
+    Clients,
+    Function,
+    Handler,
+    LambdaSharedState,
+    RecursiveLoop,
+)
 from recoverable_local.testing.aws.functions.mapping import EventSourceMapping, MappingSettings
 from recoverable_local.testing.aws.functions.schedule import Schedule
 from recoverable_local.testing.aws.seen_message import to_seen_message
@@ -61,12 +69,23 @@ class SqsWorld(EntityWorld):
         self._broker = Broker(start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing)
         self._topics = Topics(self._broker, create_missing=create_missing)
         common = self._fault_plan, journal, lambda seconds: self.run(for_=seconds)
-        client, topic_client = Client(self._broker, *common), TopicClient(self._topics, *common)
+
+        def connect(clock: Callable[[], float]) -> Clients:
+            """Return clients with connections of their own."""
+            return Clients(
+                Client(self._broker, *common, Connection(clock)), TopicClient(self._topics, *common, Connection(clock))
+            )
+
+        def connect_process() -> Clients:
+            """Return the clients of a new process, called as the package calls its own."""
+            return Clients(*(RenewingClient(client, clock=self._seconds) for client in connect(self._seconds)))
+
         self._shared_state = LambdaSharedState(
-            start, self._scheduler, self._fault_plan, journal, self._invocations, client=client,
-            topic_client=topic_client, expire=self._expire,
+            start, self._scheduler, self._fault_plan, journal, self._invocations, connect=connect_process,
+            expire=self._expire,
         )  # fmt: skip
-        self.client, self.topic_client = cast("SQSClient", client), topic_client
+        client, self.topic_client = connect(lambda: 0.0)
+        self.client = cast("SQSClient", client)
 
     def serve(
         self,

@@ -62,7 +62,8 @@ def connection_error(name: str) -> Exception:
         from botocore import exceptions
     except ImportError:
         return ConnectionError(f"{name}: {ENDPOINT}")
-    error: Exception = getattr(exceptions, name)(endpoint_url=ENDPOINT)
+    cause = ConnectionError("Connection aborted.", ConnectionResetError("Reset by the test."))  # as urllib3 has it
+    error: Exception = getattr(exceptions, name)(endpoint_url=ENDPOINT, error=cause)
     return error
 
 

@@ -10,11 +10,20 @@ from typing import Any, ClassVar
 from recoverable_local.testing.aws.api import administration
 from recoverable_local.testing.aws.api import operations as api
 from recoverable_local.testing.aws.api.client import Exceptions, client_error, connection_error, metadata
+from recoverable_local.testing.aws.api.connection import Connection
 from recoverable_local.testing.aws.broker.queues import ENDPOINT, REGION
 from recoverable_local.testing.aws.broker.refusals import Refusal
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation
-from recoverable_local.testing.faults import AnswerLost, Fault, PartlyFailed, Refused, Throttled, Unreachable
+from recoverable_local.testing.faults import (
+    AnswerLost,
+    ConnectionReset,
+    Fault,
+    PartlyFailed,
+    Refused,
+    Throttled,
+    Unreachable,
+)
 from recoverable_local.testing.timeline import Journal
 
 OPERATIONS: dict[str, api.Operation] = {
@@ -41,6 +50,13 @@ OPERATIONS: dict[str, api.Operation] = {
 
 THROTTLED = Refusal("RequestThrottled", "The request was denied due to request throttling.", status=403)
 
+NO_ANSWER: Mapping[type[Fault], str] = {
+    AnswerLost: "ReadTimeoutError",
+    ConnectionReset: "ConnectionClosedError",
+    Unreachable: "EndpointConnectionError",
+}
+"""The names of botocore's errors for calls that get no answer."""
+
 
 class Client:
     """An SQS client that talks to the world's broker.
@@ -49,15 +65,24 @@ class Client:
         broker: the broker.
         fault_plan: decides which faults happen in the calls of functions.
         journal: records calls that failed.
-        wait: lets time pass for those who receive outside a function.
+        wait: lets time pass while somebody receives outside a function.
+        connection: the client's own.
     """
 
     service = "SQS"
     operations: ClassVar[Mapping[str, Callable[[Any, api.Request], api.Answer]]] = OPERATIONS
     meta = SimpleNamespace(endpoint_url=ENDPOINT, region_name=REGION, service_model=SimpleNamespace(service_name="sqs"))
 
-    def __init__(self, broker: Any, fault_plan: FaultPlan, journal: Journal, wait: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        broker: Any,
+        fault_plan: FaultPlan,
+        journal: Journal,
+        wait: Callable[[float], None],
+        connection: Connection,
+    ) -> None:
         self._broker, self._fault_plan, self._journal, self._wait = broker, fault_plan, journal, wait
+        self._connection = connection
         self.exceptions = Exceptions()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -69,7 +94,8 @@ class Client:
         return call
 
     def close(self) -> None:
-        """Do nothing: there is no connection."""
+        """Close the connection."""
+        self._connection.close()
 
     def _call(self, operation: str, **request: Any) -> Any:
         invocation = current_invocation.get()
@@ -77,14 +103,17 @@ class Client:
             return self._perform(operation, request)
         invocation.check_alive()
         fault = self._fault("before", operation, request, invocation)
+        if fault is None and self._connection.is_forgotten():
+            fault = self._noted(ConnectionReset(), operation, request, invocation)
         answer = self._call_with_fault(fault, operation, request, invocation)
         if isinstance(fault := self._fault("after", operation, request, invocation), AnswerLost):
-            raise connection_error("ReadTimeoutError")
+            raise self._no_answer(fault)
         invocation.apply_fault(fault)
         return answer
 
     def _call_with_fault(self, fault: Fault | None, operation: str, request: Any, invocation: Invocation) -> Any:
         """Make the call while this fault happens."""
+        self._connection.use()
         match fault:
             case None:
                 return self._perform(operation, request)
@@ -92,16 +121,20 @@ class Client:
                 raise client_error(Refusal(code, message, status=status), operation)
             case Throttled():
                 raise client_error(THROTTLED, operation)
-            case Unreachable():
-                raise connection_error("EndpointConnectionError")
-            case AnswerLost():
-                self._perform(operation, request)
-                raise connection_error("ReadTimeoutError")
+            case Unreachable() | AnswerLost() | ConnectionReset():
+                if isinstance(fault, AnswerLost) or fault == ConnectionReset(done=True):
+                    self._perform(operation, request)
+                raise self._no_answer(fault)
             case PartlyFailed(places, code):
                 return self._perform_partly(operation, request, places, code)
             case _:
                 invocation.apply_fault(fault)
                 return self._perform(operation, request)
+
+    def _no_answer(self, fault: Fault) -> Exception:
+        """Close the connection, and return the error of a call that got no answer."""
+        self._connection.close()
+        return connection_error(NO_ANSWER[type(fault)])
 
     def _perform(self, operation: str, request: Any) -> Any:
         try:
@@ -126,8 +159,11 @@ class Client:
     def _fault(self, when: When, operation: str, request: Any, invocation: Invocation) -> Fault | None:
         queue = queue_in(request)
         fault = self._fault_plan.fault_at(when, operation, queue, invocation.message_ids, invocation.number)
-        if fault is not None:
-            self._note(invocation, queue, f"{operation}: {fault}")
+        return fault and self._noted(fault, operation, request, invocation)
+
+    def _noted(self, fault: Fault, operation: str, request: Any, invocation: Invocation) -> Fault:
+        """Write a fault into the journal, and return it."""
+        self._note(invocation, queue_in(request), f"{operation}: {fault}")
         return fault
 
     def _note(self, invocation: Invocation, queue: str, detail: str) -> None:

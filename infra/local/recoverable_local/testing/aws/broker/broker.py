@@ -68,7 +68,7 @@ class Broker:
         now = self.now()
         earlier = queue.remembered.get(deduplication or "")
         if earlier is not None and earlier[0] > now:
-            self._note("dropped as a duplicate", queue.settings.name, earlier[1].id, "")
+            self._note("dropped as a duplicate", queue.settings.name, earlier[1].id, "of this earlier one")
             return earlier[1]
         self._sends += 1
         delay = queue.settings.delay if delay is None else delay

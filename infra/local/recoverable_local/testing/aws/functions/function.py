@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from recoverable.hosting import Environment, current_environment
 from recoverable_local.testing.aws.broker.stored import Stored
@@ -24,21 +24,27 @@ Handler = Callable[[dict[str, Any], Any], Any]
 RecursiveLoop = Literal["Terminate", "Allow"]
 
 
+class Clients(NamedTuple):
+    """The clients that endpoints get instead of the SDK's: one for SQS, and one for SNS."""
+
+    sqs: Any
+    sns: Any
+
+
 class LambdaSharedState(SharedState):
     """State that all Lambda functions of a world share.
 
     Args:
         others: as of `SharedState`.
-        client: what endpoints get instead of the SDK's.
-        topic_client: as `client`, for SNS.
+        connect: makes the clients of a process, with connections of their own.
         expire: makes messages visible to others.
     """
 
     def __init__(
-        self, *others: Any, client: object, topic_client: object, expire: Callable[[str, Sequence[Stored]], None]
+        self, *others: Any, connect: Callable[[], Clients], expire: Callable[[str, Sequence[Stored]], None]
     ) -> None:
         super().__init__(*others)
-        self.client, self.topic_client, self.expire = client, topic_client, expire
+        self.connect, self.expire = connect, expire
 
 
 class Function:
@@ -130,13 +136,14 @@ class Function:
     def _environment(self, invocation: Invocation) -> Environment:
         world, instance = self._world, invocation.instance
         instance.spend = invocation.spend
+        clients = instance.kept[Clients] = instance.kept.get(Clients) or world.connect()
         return Environment(
-            world.client,
+            clients.sqs,
             lambda: world.now() + instance.skew,
             lambda *time: VirtualDeadline(invocation, world.fault_plan, world.journal, world.seconds, *time),
             instance.runner,
             recorder(invocation, world.journal, world.seconds),
-            topic_client=world.topic_client,
+            topic_client=clients.sns,
             kept=instance.kept,
             sleep=invocation.spend,
             call_within=lambda _seconds, call: call(),  # the world's own time limit holds
