@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check suite quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless
+.PHONY: demo test check suite quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -87,6 +87,13 @@ serverless: $(READY)    ## has the Serverless Framework package the file of its 
 	npm install --prefix .venv-serverless --silent --no-audit --no-fund --no-save $(SERVERLESS)
 	cd .venv-serverless && SLS_TELEMETRY_DISABLED=1 AWS_ACCESS_KEY_ID=none AWS_SECRET_ACCESS_KEY=none npx serverless package
 	$(BIN)/recoverable check .venv-serverless/.serverless/cloudformation-template-update-stack.json
+
+sam:                    ## has the newest SAM CLI look at the templates, in an environment of its own; `make test` has the pinned one do it
+	$(PYTHON) -m venv .venv-sam
+	.venv-sam/bin/python -m pip install --quiet --disable-pip-version-check --upgrade aws-sam-cli
+	for template in template.yaml functions/aws/*/template.yaml; do \
+	  SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=eu-central-1 .venv-sam/bin/sam validate --lint --template $$template || exit 1; \
+	done
 
 release: $(READY)       ## builds wheels and sdists of all distributions into dist/, and checks metadata, contents, and each in a clean environment; TAG=v1.2.3
 	PYTHONPATH=infra/release $(BIN)/python -m release check $(if $(TAG),--tag $(TAG))

@@ -93,7 +93,7 @@ var storageTableDataContributor = subscriptionResourceId('Microsoft.Authorizatio
 var monitoringMetricsPublisher = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '3913510d-42f4-4e42-8a64-420c390055eb')
 
 // ---- Queues. ----
-resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
+resource serviceBus 'Microsoft.ServiceBus/namespaces@2026-01-01' = {
   name: unique
   location: location
   sku: { name: serviceBusTier, tier: serviceBusTier, capacity: premium ? messagingUnits : null }
@@ -103,7 +103,7 @@ resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
   }
 }
 
-resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: 'orders-error'
   properties: {
@@ -118,7 +118,7 @@ resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   }
 }
 
-resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: 'orders'
   properties: {
@@ -136,7 +136,7 @@ resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
 }
 
 // What the function sends: a message for each order that is placed, for whoever delivers the goods.
-resource placedQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource placedQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: 'orders-placed'
   properties: {
@@ -150,7 +150,7 @@ resource placedQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
 }
 
 // Events: who publishes knows the topic alone, and the function reads its one queue, so that a retry reaches nobody else.
-resource eventsTopic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = if (!empty(topicName)) {
+resource eventsTopic 'Microsoft.ServiceBus/namespaces/topics@2026-01-01' = if (!empty(topicName)) {
   parent: serviceBus
   name: topic
   properties: {
@@ -159,7 +159,7 @@ resource eventsTopic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = if (!
   }
 }
 
-resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = if (!empty(topicName)) {
+resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2026-01-01' = if (!empty(topicName)) {
   parent: eventsTopic
   name: 'orders'
   properties: {
@@ -177,7 +177,7 @@ resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' 
   location: location
 }
 
-resource storage 'Microsoft.Storage/storageAccounts@2024-01-01' = {
+resource storage 'Microsoft.Storage/storageAccounts@2026-06-01' = {
   name: '${prefix}${uniqueString(resourceGroup().id)}'
   location: location
   kind: 'StorageV2'
@@ -190,27 +190,27 @@ resource storage 'Microsoft.Storage/storageAccounts@2024-01-01' = {
   }
 }
 
-resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2024-01-01' = {
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2026-06-01' = {
   parent: storage
   name: 'default'
 }
 
-resource packages 'Microsoft.Storage/storageAccounts/blobServices/containers@2024-01-01' = {
+resource packages 'Microsoft.Storage/storageAccounts/blobServices/containers@2026-06-01' = {
   parent: blobs
   name: 'packages' // what `func` publishes
 }
 
-resource tables 'Microsoft.Storage/storageAccounts/tableServices@2024-01-01' = if (rateLimitAfter > 0) {
+resource tables 'Microsoft.Storage/storageAccounts/tableServices@2026-06-01' = if (rateLimitAfter > 0) {
   parent: storage
   name: 'default'
 }
 
-resource circuits 'Microsoft.Storage/storageAccounts/tableServices/tables@2024-01-01' = if (rateLimitAfter > 0) {
+resource circuits 'Microsoft.Storage/storageAccounts/tableServices/tables@2026-06-01' = if (rateLimitAfter > 0) {
   parent: tables
   name: 'circuits' // what the instances share while the rate is limited
 }
 
-resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
+resource plan 'Microsoft.Web/serverfarms@2025-03-01' = {
   name: unique
   location: location
   kind: 'functionapp'
@@ -218,7 +218,7 @@ resource plan 'Microsoft.Web/serverfarms@2024-04-01' = {
   properties: { reserved: true } // Linux
 }
 
-resource functionApp 'Microsoft.Web/sites@2024-04-01' = {
+resource functionApp 'Microsoft.Web/sites@2025-03-01' = {
   name: unique
   location: location
   kind: 'functionapp,linux'
@@ -250,7 +250,7 @@ resource functionApp 'Microsoft.Web/sites@2024-04-01' = {
   dependsOn: [mayOwnBlobs] // without which the first deployment finds its container closed
 }
 
-resource settings 'Microsoft.Web/sites/config@2024-04-01' = {
+resource settings 'Microsoft.Web/sites/config@2025-03-01' = {
   parent: functionApp
   name: 'appsettings'
   properties: {
@@ -354,7 +354,7 @@ resource mayPublishMetrics 'Microsoft.Authorization/roleAssignments@2022-04-01' 
 }
 
 // ---- The log, and what somebody should hear of. ----
-resource workspace 'Microsoft.OperationalInsights/workspaces@2023-09-01' = {
+resource workspace 'Microsoft.OperationalInsights/workspaces@2026-03-01' = {
   name: unique
   location: location
   properties: {
@@ -374,7 +374,7 @@ resource insights 'Microsoft.Insights/components@2020-02-02' = {
   }
 }
 
-resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${unique}-error-queue-depth'
   location: 'global'
   properties: {
@@ -403,7 +403,7 @@ resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${unique}-dead-letters'
   location: 'global'
   properties: {
@@ -434,7 +434,7 @@ resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource ordersWaitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource ordersWaitAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${unique}-orders-wait'
   location: 'global'
   properties: {
@@ -464,7 +464,7 @@ resource ordersWaitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
 }
 
 // While the rate is limited and an order waits, one is attempted or deferred at least every two minutes, and each deferral is a line.
-resource rateLimitedAlert 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = if (rateLimitAfter > 0) {
+resource rateLimitedAlert 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = if (rateLimitAfter > 0) {
   name: '${unique}-rate-limited'
   location: location
   kind: 'LogAlert'

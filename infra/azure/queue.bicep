@@ -7,7 +7,7 @@ param namespaceName string
 
 @description('The queue: letters, digits, and between them dots, hyphens and underscores; Azure Resource Manager takes no slash in a name.')
 @minLength(1)
-@maxLength(254) // with "-error" behind it, 260 at most
+@maxLength(254) // with "-error" behind it, 260 at most; and 50 where there is a topic, see below
 param queueName string
 
 @description('The principal of the identity that the function app runs with.')
@@ -41,7 +41,9 @@ var alphanumeric = 'abcdefghijklmnopqrstuvwxyz0123456789'
 var strangers = filter(range(0, length(queueName)), place => !contains('${alphanumeric}.-_', toLower(substring(queueName, place, 1))))
 var isEnclosed = contains(alphanumeric, toLower(first(queueName))) && contains(alphanumeric, toLower(last(queueName)))
 var isName = empty(strangers) && isEnclosed
-var queue = isName ? queueName : fail('queueName: write letters, digits, and between them dots, hyphens and underscores')
+var isTooLong = empty(topicName) ? false : length(queueName) > 50
+var named = isName ? queueName : fail('queueName: write letters, digits, and between them dots, hyphens and underscores')
+var queue = isTooLong ? fail('queueName: the subscription of topicName has its name, of 50 characters at most; write a shorter one') : named
 
 var premium = maxMessageKilobytes > 0
 var heardBy = empty(actionGroupId) ? [] : [{ actionGroupId: actionGroupId }]
@@ -51,12 +53,12 @@ var unheard = empty(actionGroupId) ? ' NOBODY IS NOTIFIED: deploy again with act
 var serviceBusDataReceiver = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0')
 var serviceBusDataSender = subscriptionResourceId('Microsoft.Authorization/roleDefinitions', '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39')
 
-resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' existing = {
+resource serviceBus 'Microsoft.ServiceBus/namespaces@2026-01-01' existing = {
   name: namespaceName
 }
 
 // ---- Queues: main.bicep says why each setting is as it is. ----
-resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: '${queue}-error'
   properties: {
@@ -69,7 +71,7 @@ resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   }
 }
 
-resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: queue
   properties: {
@@ -86,14 +88,14 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
   }
 }
 
-resource topic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' existing = if (!empty(topicName)) {
+resource topic 'Microsoft.ServiceBus/namespaces/topics@2026-01-01' existing = if (!empty(topicName)) {
   parent: serviceBus
   name: empty(topicName) ? 'none' : topicName
 }
 
-resource subscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = if (!empty(topicName)) {
+resource subscription 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2026-01-01' = if (!empty(topicName)) {
   parent: topic
-  name: queue
+  name: take(queue, 50) // all of it: a longer one is refused above
   properties: {
     forwardTo: theQueue.name
     forwardDeadLetteredMessagesTo: errorQueue.name
@@ -138,7 +140,7 @@ resource maySendErrors 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
 }
 
 // ---- What somebody should hear of. ----
-resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${namespaceName}-${queue}-error-queue-depth'
   location: 'global'
   properties: {
@@ -167,7 +169,7 @@ resource errorQueueDepthAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${namespaceName}-${queue}-dead-letters'
   location: 'global'
   properties: {
@@ -198,7 +200,7 @@ resource deadLettersAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   }
 }
 
-resource waitAlert 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource waitAlert 'Microsoft.Insights/metricAlerts@2026-01-01' = {
   name: '${namespaceName}-${queue}-wait'
   location: 'global'
   properties: {

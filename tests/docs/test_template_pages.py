@@ -126,7 +126,7 @@ def test_azd_provisions_the_bicep_of_this_repository_with_parameters_that_it_has
 def test_the_bicep_with_the_tag_for_azd_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [tag] = blocks("azd.md", "bicep")
     text = (ROOT / "infra" / "azure" / "main.bicep").read_text(encoding="utf-8")
-    head = "resource functionApp 'Microsoft.Web/sites@2024-04-01' = {\n"
+    head = "resource functionApp 'Microsoft.Web/sites@2025-03-01' = {\n"
     assert (text.count(head), "'azd-service-name': 'orders'" in tag) == (1, True)
     (tmp_path / "host.json").write_bytes((ROOT / "host.json").read_bytes())
 

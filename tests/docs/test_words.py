@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs.pages import PAGES, page
-from sources import name, runtime, tree
+from sources import local_cloud, name, operate, runtime, tree
 
 UNWANTED = {
     "told": r"\btold\b",
@@ -23,12 +23,6 @@ UNWANTED = {
     "a clause with what, who or which as subject": r"(?:^|(?<=\. )|(?<=- ))(?:What|Who|Whoever|Which) [^.?:|]*\.",
 }
 """Each construction, and the pattern that finds it."""
-
-
-NOT_YET_PLAIN = {
-    "_service_bus/host_json.py", "azure/_processor.py", "azure/_settle.py", "timeouts/_dynamodb_store.py",
-}  # fmt: skip
-"""Modules whose texts are still to be put into plain words."""
 
 
 def prose(text: str) -> str:
@@ -52,7 +46,7 @@ def texts_in(path: Path) -> Iterator[str]:
             yield re.sub(r"(?<=\S)\n\s*(?=\S)", " ", re.sub(r"`[^`]*`", "x", node.value))
 
 
-@pytest.mark.parametrize("path", runtime(), ids=name)
+@pytest.mark.parametrize("path", [*runtime(), *operate(), *local_cloud()], ids=name)
 def test_a_module_uses_plain_words(path: Path) -> None:
     found = [
         (why, text)
@@ -61,5 +55,4 @@ def test_a_module_uses_plain_words(path: Path) -> None:
         if re.search(pattern, text, re.MULTILINE)
     ]
 
-    assert found == [] or name(path) in NOT_YET_PLAIN
-    assert found or name(path) not in NOT_YET_PLAIN
+    assert found == []

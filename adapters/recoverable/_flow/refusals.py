@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._flow.settle import settle_failure, settle_unsent
-from recoverable._frozen import Frozen
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable.headers import read_count, read_date, write_date
 
@@ -19,36 +18,19 @@ MOST_REFUSALS, LONGEST_REFUSAL = 10, timedelta(days=1)
 """An answer that nobody knows is repeated for so many deliveries, and for so long; then it counts as refused for good."""
 
 
-class Refusals(Frozen):
-    """Answers of one destination that nobody knows, to what the handler of a message sent.
-
-    Args:
-        to: the queue or topic.
-        since: the time of the first.
-        answers: their number.
-    """
-
-    to: str
-    since: datetime
-    answers: int
-
-    @property
-    def text(self) -> str:
-        """Return the header."""
-        return f"{write_date(self.since)} {self.answers} {self.to}"
-
-    def are_for_good(self, now: datetime, most: int = MOST_REFUSALS) -> bool:
-        """True if one more counts as refused for good."""
-        return self.answers >= most or now - self.since >= LONGEST_REFUSAL
-
-
-def refusals_before(delivery: Delivery, to: str, now: datetime) -> Refusals:
-    """Return the answers of a destination that the message's header counts; none since now where it counts another's, or cannot be read."""
+def refusals_before(delivery: Delivery, to: str, now: datetime) -> tuple[datetime, int]:
+    """Return since when a destination gives such answers, and how many; none since now where the header is of another, or cannot be read."""
     date, _, rest = delivery.carried.refused_since.partition(" Z ")
     count, _, counted = rest.partition(" ")
     parts = {"since": f"{date} Z", "answers": count}
-    since, answers = read_date(parts, "since"), read_count(parts, "answers")
-    return Refusals(to, since, answers) if since and counted == to else Refusals(to, now, 0)
+    since = read_date(parts, "since")
+    return (since, read_count(parts, "answers")) if since and counted == to else (now, 0)
+
+
+def is_refused_for_good(delivery: Delivery, to: str, now: datetime, most: int = MOST_REFUSALS) -> bool:
+    """True if one more such answer counts as refused for good."""
+    since, answers = refusals_before(delivery, to, now)
+    return answers >= most or now - since >= LONGEST_REFUSAL
 
 
 def settle_unknown(
@@ -63,13 +45,10 @@ def settle_unknown(
         invocation: what it ran in.
         most: how many such answers it waits for.
     """
-    now = invocation.clock()
-    before = refusals_before(delivery, to, now)
-    if before.are_for_good(now, most):
-        delivery.error = OutgoingRefused(
-            f"'{to}' did not take an outgoing message ({why}), {before.answers} times since {before.since:%Y-%m-%d %H:%M:%S} UTC; check what "
-            "is sent against the limits of the destination, and send the message back from the error queue"
-        )
+    since, answers = refusals_before(delivery, to, invocation.clock())
+    if is_refused_for_good(delivery, to, invocation.clock(), most):
+        text = "'{}' did not take an outgoing message ({}), {} times since {:%Y-%m-%d %H:%M:%S} UTC; check what is sent against the limits of the destination, and send the message back from the error queue"
+        delivery.error = OutgoingRefused(text.format(to, why, answers, since))
         return settle_failure(delivery, delivery.error, invocation)
-    refused_since = before.__replace__(answers=before.answers + 1).text
-    return settle_unsent(delivery, to, why, invocation, refused_since=refused_since)
+    delivery.refused_since = f"{write_date(since)} {answers + 1} {to}"
+    return settle_unsent(delivery, to, why, invocation)

@@ -140,7 +140,6 @@ def hand_back(
     *,
     reason: str = NO_TIME,
     stopped: bool = False,
-    refused_since: str | None = None,
 ) -> Settlement:
     """Return the settlement of a message that is to run in a later invocation, and loses no attempt.
 
@@ -150,12 +149,10 @@ def hand_back(
         delay: how long it waits.
         reason: why it is handed back, for the log.
         stopped: True if its handler was stopped for the sake of others: it is marked, and comes first next time.
-        refused_since: what its copy says of answers that nobody knows to what its handler sent.
     """
     if invocation.limiter is not None:
         invocation.limiter.release_probe(delivery)
-    deferral = Deferral(delay, reason, stopped=stopped, refused_since=refused_since)
-    return decide_and_report(delivery, deferral, invocation)
+    return decide_and_report(delivery, Deferral(delay, reason, stopped=stopped), invocation)
 
 
 def not_started(message: Message, invocation: Invocation) -> Settlement:
@@ -260,13 +257,7 @@ def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
 
 
 def settle_unsent(
-    delivery: Delivery,
-    to: str,
-    why: str,
-    invocation: Invocation,
-    *,
-    runs_first: bool = False,
-    refused_since: str | None = None,
+    delivery: Delivery, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
 ) -> Settlement:
     """Return the settlement of a message that waits by a copy, and loses no attempt.
 
@@ -278,13 +269,13 @@ def settle_unsent(
         why: why it did not take what was sent.
         invocation: what it ran in.
         runs_first: True if it comes first next time, because others may have used up its time.
-        refused_since: what its copy says of answers that nobody knows.
     """
     from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY  # noqa: PLC0415  # the failure side
 
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
-    delay = min(max(waited, FIRST_DELAY), LONGEST_DELAY)
-    return settle_waiting(delivery, delay, to, why, invocation, runs_first=runs_first, refused_since=refused_since)
+    return settle_waiting(
+        delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first
+    )
 
 
 def settle_unsent_in_order(
@@ -327,16 +318,9 @@ def settle_unsent_in_order(
 
 
 def settle_waiting(
-    delivery: Delivery,
-    delay: timedelta,
-    to: str,
-    why: str,
-    invocation: Invocation,
-    *,
-    runs_first: bool = False,
-    refused_since: str | None = None,
+    delivery: Delivery, delay: timedelta, to: str, why: str, invocation: Invocation, *, runs_first: bool = False
 ) -> Settlement:
     """Return the settlement of a message that waits for this delay."""
     delivery.unsent = True
     reason = f"what it sent to '{to}' was not taken ({why})"
-    return hand_back(delivery, invocation, delay, reason=reason, stopped=runs_first, refused_since=refused_since)
+    return hand_back(delivery, invocation, delay, reason=reason, stopped=runs_first)

@@ -57,13 +57,7 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
 
 
 def deferral(
-    delivery: Delivery,
-    delay: timedelta,
-    platform: Platform,
-    now: datetime,
-    *,
-    stopped: bool = False,
-    refused_since: str | None = None,
+    delivery: Delivery, delay: timedelta, platform: Platform, now: datetime, *, stopped: bool = False
 ) -> Changes:
     """Return the headers of a deferral.
 
@@ -79,7 +73,7 @@ def deferral(
         **counted(delivery, prior_attempts_of_deferral(delivery), platform),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
         **({headers.STOPPED: MARKED} if stopped else {}),
-        **({headers.REFUSED_SINCE: refused_since} if refused_since else {}),
+        **({headers.REFUSED_SINCE: delivery.refused_since} if delivery.refused_since else {}),
     }
 
 

@@ -349,9 +349,7 @@ def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Pla
     if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says
         changes = copy_headers.identity_headers(delivery.message)
         return delayed_copy(queue, delay, changes, platform, now, due_at=delivery.due_at)
-    changes = copy_headers.deferral(
-        delivery, delay, platform, now, stopped=deferral.stopped, refused_since=deferral.refused_since
-    )
+    changes = copy_headers.deferral(delivery, delay, platform, now, stopped=deferral.stopped)
     return delayed_copy(queue, delay, changes, platform, now)
 
 

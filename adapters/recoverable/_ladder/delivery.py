@@ -86,6 +86,7 @@ class Delivery:
 
     suspect = at_limit = unsent = False
     error: BaseException | None = None
+    refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
 
     def __init__(

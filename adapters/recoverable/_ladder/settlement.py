@@ -24,7 +24,6 @@ class Deferral(Frozen):
         hop: True for a copy that is not yet due: its deliveries are no attempts.
         failure: what the handler raised, if it ran and that is to count as no attempt.
         stopped: True if the handler was stopped although it had not all the time there is.
-        refused_since: the header that counts answers that nobody knows to what the handler sent; None leaves it as it is.
     """
 
     delay: timedelta
@@ -32,7 +31,6 @@ class Deferral(Frozen):
     hop: bool = field(default=False, kw_only=True)
     failure: BaseException | None = field(default=None, kw_only=True)
     stopped: bool = field(default=False, kw_only=True)
-    refused_since: str | None = field(default=None, kw_only=True)
 
 
 class Platform(Frozen):

@@ -46,16 +46,8 @@ class Limiter:
     """
 
     __slots__ = (
-        "_claim",
-        "_clock",
-        "_in_batches",
-        "_limit",
-        "_may_defer",
-        "_probe",
-        "_refreshed",
-        "_unrecoverable",
-        "breaker",
-    )
+        "_claim", "_clock", "_in_batches", "_limit", "_may_defer", "_probe", "_refreshed", "_unrecoverable", "breaker",
+    )  # fmt: skip
 
     def __init__(
         self,

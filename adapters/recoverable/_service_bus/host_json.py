@@ -1,6 +1,6 @@
 """Read host.json and the app settings that replace its values, as the Functions host does.
 
-What the host refuses, or takes in a way that nobody means, is a problem that names the place; that option then has its default.
+A value that the host refuses, or takes in a way that nobody means, is a problem that names the place; that option then has its default.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class HostOptions(Frozen):
 
 
 class HostFile(NamedTuple):
-    """What was read from host.json.
+    """The content of a host.json.
 
     Args:
         options: its options.

@@ -78,19 +78,14 @@ def check_properties(call: str, fields: Mapping[str, Any]) -> None:
     """
     properties = fields["application_properties"]
     own = [value for name, value in fields.items() if name not in ("application_properties", "body")]
+    sizes = {f"the property {name!r}": TEXT_PREFIX + weight([value]) for name, value in properties.items()}
+    total = weight((*properties, *own)) + sum(sizes.values()) + TEXT_PREFIX * len(own)
+    for what, size in {**sizes, "properties and headers": total}.items():
+        if size > (most := LARGEST_PROPERTY if what in sizes else LARGEST_PROPERTIES):
+            raise ValueError(f"{call} has {what} of {size:,} bytes; Service Bus takes {most:,}: put some into the body")
     for text in (*properties, *properties.values(), *own):
         if isinstance(text, str) and sendable(text) != text:
-            raise ValueError(f"{call} has the text {text[:100]!r}, which UTF-8 cannot hold; replace its surrogates")
-    for name, value in properties.items():
-        if (size := TEXT_PREFIX + weight([value])) > LARGEST_PROPERTY:
-            raise ValueError(
-                f"{call} has the property {name!r} of {size:,} bytes; Service Bus takes {LARGEST_PROPERTY:,}: put it into the body"
-            )
-    total = weight(properties) + weight((*properties.values(), *own)) + TEXT_PREFIX * (len(properties) + len(own))
-    if total > LARGEST_PROPERTIES:
-        raise ValueError(
-            f"{call} makes properties of {total:,} bytes with its headers; Service Bus takes {LARGEST_PROPERTIES:,} together: put some into the body"
-        )
+            raise ValueError(f"{call} has the text {text[:100]!r}, which UTF-8 cannot hold")
 
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
@@ -131,18 +126,8 @@ def in_milliseconds(moment: datetime) -> datetime:
 
 def weight(values: Iterable[object]) -> int:
     """Return the bytes of texts and bytes; 16 for each other value, which is the most that it can have."""
-    return sum(bytes_of(value) for value in values)
-
-
-def bytes_of(value: object) -> int:
-    """Return the bytes of a value."""
-    match value:
-        case str():
-            return len(value.encode(errors="replace"))
-        case bytes():
-            return len(value)
-        case _:
-            return 16
+    texts = (value.encode(errors="replace") if isinstance(value, str) else value for value in values)
+    return sum(len(text) if isinstance(text, bytes) else 16 for text in texts)
 
 
 def fit(copy: Copy, others: Iterable[str]) -> None:

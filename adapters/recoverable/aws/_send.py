@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.settlement import Settlement
     from recoverable.aws._batch import Batch
     from recoverable.aws._time_budget import TimeBudget
 
@@ -110,14 +109,9 @@ def send_outgoing(batch: Batch) -> None:
             )
             invocation.settle(delivery, settlement)
         else:
-            invocation.settle(delivery, settle_for_now(delivery, letter.to.name, failure, invocation))
-
-
-def settle_for_now(delivery: Delivery, to: str, failure: Failure | NotTried, invocation: Invocation) -> Settlement:
-    """Return the settlement of a delivery of which a message was not taken for now, on a standard queue."""
-    if isinstance(failure, Failure) and failure.kind == "unknown":
-        return settle_unknown(delivery, to, failure.reason, invocation)
-    return settle_unsent(delivery, to, failure.reason, invocation, runs_first=isinstance(failure, NotTried))
+            first, unknown = isinstance(failure, NotTried), isinstance(failure, Failure) and failure.kind == "unknown"
+            settle = settle_unknown if unknown else partial(settle_unsent, runs_first=first)
+            invocation.settle(delivery, settle(delivery, letter.to.name, failure.reason, invocation))
 
 
 def describe_refusal(to: Destination, reason: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable._flow.refusals import MOST_REFUSALS, refusals_before, settle_unknown
+from recoverable._flow.refusals import MOST_REFUSALS, is_refused_for_good, settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent, settle_unsent_in_order
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._limits import NO_DELAY
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
     from recoverable.azure._processor import Processing
-
-
-MOST_IN_A_BATCH = 3
-"""Answers that nobody knows, of one destination, to what a message of a batch sent: its neighbours are delivered again with it."""
 
 
 class Entry(NamedTuple):
@@ -105,9 +101,7 @@ def property_of(call: str, name: object, value: object) -> Any:
             f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number, a bool, bytes or a datetime"
         )
     if isinstance(value, int) and not SMALLEST_LONG <= value <= LARGEST_ULONG:
-        raise ValueError(
-            f"{call}(attributes) has {name!r} of {value}, and AMQP has integers of 64 bits; write it as a text"
-        )
+        raise ValueError(f"{call}(attributes) has {name!r} of {value}; write an integer of 64 bits, or a text")
     return typed(value)
 
 
@@ -149,8 +143,13 @@ def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Uns
 
 def is_over(delivery: Delivery, refused: Unsent, work: Processing) -> bool:
     """True if an answer that nobody knows counts as refused for good by now, so that no repetition helps."""
-    now = work.environment.clock()
-    return refused.failure.is_unknown and refusals_before(delivery, refused.copy.to, now).are_for_good(now)
+    now, most = work.environment.clock(), most_refusals(work)
+    return refused.failure.is_unknown and is_refused_for_good(delivery, refused.copy.to, now, most)
+
+
+def most_refusals(work: Processing) -> int:
+    """Return how many answers that nobody knows a message waits for; in a batch its neighbours are delivered again with it."""
+    return 3 if work.settings.batch else MOST_REFUSALS
 
 
 def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> Unsent | None:
@@ -180,8 +179,7 @@ def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing) ->
     if failure.may_repeat:
         if not invocation.platform.redelivers_only:
             if failure.is_unknown:
-                most = MOST_IN_A_BATCH if work.settings.batch else MOST_REFUSALS
-                return settle_unknown(delivery, to, failure.reason, invocation, most)
+                return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
             return settle_unsent(delivery, to, failure.reason, invocation)
         deliveries = delivered(delivery.native.delivery_count)
         waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits

@@ -140,7 +140,7 @@ async def raising(done: Coroutine[Any, Any, BaseException | None]) -> None:
 
 
 class Processing(NamedTuple):
-    """What one invocation works with.
+    """The work of one invocation.
 
     Args:
         deliveries: its messages.

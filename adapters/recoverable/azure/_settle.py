@@ -38,7 +38,7 @@ ADVICE: Mapping[Kind, str] = {
     "unknown": PASSING,
     "lost": PASSING,
 }
-"""What to do, by the kind of a failure; with the queue and the connection's name."""
+"""Advice by the kind of a failure; with the queue and the connection's name."""
 
 
 class CopyNotSent(Exception):
@@ -96,7 +96,7 @@ class Letter:
 
 
 class Sending(NamedTuple):
-    """What sending copies works with.
+    """The work of sending copies.
 
     Args:
         work: has what waits, the clock and the connection's name.
@@ -228,11 +228,7 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
     if not final and all(failure is None or failure.may_repeat for failure in failures):
         return failed
-    answers = {
-        copy.to: failure
-        for copy, failure in zip(copies, failures, strict=True)
-        if failure is not None and failure.is_of_the_entity
-    }
+    answers = {copy.to: each for copy, each in zip(copies, failures, strict=True) if each and each.is_of_the_entity}
     for place, letter in enumerate(failed):
         if not send_by_first_way(letter, sending, answers, final=final):
             return failed[place:]

@@ -170,7 +170,7 @@ class DynamoDbStore:
         self._finish(rows, DISPATCHED, now)
 
     def keep(self, claim: Claim, rows: Sequence[Kept], *, retry_at: datetime) -> None:
-        """Set aside what cannot be dispatched. What was finished since stays so; its pointer is deleted when it is looked at."""
+        """Set aside what cannot be dispatched. A row that was finished since stays so; its pointer is deleted when it is looked at."""
         at, mark = to_microseconds(retry_at), os.urandom(8).hex()
         claim.next_kept_at = min(claim.next_kept_at, at)
         self._table.write([kept_pointer(kept.row.native, claim.shard, at, mark) for kept in rows])

@@ -34,7 +34,7 @@ class Journal(Generic[Entry, Line]):
 
     Args:
         lines: The type of the entries that are log lines; the latest 10,000 of them are kept.
-        observe: Called with each entry, in order, from one thread at a time; it must be quick. What it raises is logged.
+        observe: Called with each entry, in order, from one thread at a time; it must be quick. An exception that it raises is logged.
     """
 
     def __init__(self, lines: type[Line], observe: Callable[[Entry], None] | None = None) -> None:

@@ -36,6 +36,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "string": str,
     "subscription_resource_id": lambda *parts: "/".join(parts),
     "substring": lambda text, first, count: text[first : first + count],
+    "take": lambda text, count: text[:count],
     "to_lower": str.lower,
 }
 """Functions whose result is known before the deployment, by the parser's names."""

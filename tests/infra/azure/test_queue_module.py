@@ -101,6 +101,23 @@ def test_a_name_that_no_queue_may_have_is_refused(name: str) -> None:
         module(queueName=name)
 
 
+@pytest.mark.parametrize(
+    ("topic", "length", "taken"), [("t", 50, True), ("t", 51, False), ("", 51, True), ("", 254, True)]
+)
+def test_a_name_that_no_subscription_may_have_is_refused_where_there_is_one(
+    topic: str, length: int, *, taken: bool
+) -> None:
+    name = "q" * length
+
+    if taken:
+        found = module(queueName=name, topicName=topic)
+        assert found.config("theQueue")["name"] == name
+        assert not topic or found.config("subscription")["name"] == name
+    else:
+        with pytest.raises(Refused, match=r"^queueName: the subscription of topicName has its name, of 50 characters"):
+            module(queueName=name, topicName=topic)
+
+
 @pytest.mark.parametrize("name", ["Orders", "2nd", "orders.v2_x-1"])
 def test_a_name_that_a_queue_may_have_is_taken(name: str) -> None:
     assert module(queueName=name).config("theQueue")["name"] == name

@@ -36,6 +36,20 @@ def test_what_a_function_returns_from_is_completed(start: Start) -> None:
     assert running.host.queue("orders").depth() == Depth()
 
 
+@pytest.mark.parametrize("minutes", [11, 61])
+def test_a_message_after_a_quiet_time_is_handled(start: Start, minutes: int) -> None:
+    """The host's links, of the asynchronous SDK, have ended meanwhile."""
+    running = start()
+    running.host.send("orders", "good")
+    running.ended(1)
+
+    running.namespace.advance(timedelta(minutes=minutes))
+    running.host.send("orders", "good")
+
+    assert outcomes(running, 2) == [(Returned(), "completed")] * 2
+    assert running.host.queue("orders").depth() == Depth()
+
+
 def test_what_a_function_raises_on_is_abandoned_and_comes_back_counted(start: Start) -> None:
     running = start(max_delivery_count=3)
     running.host.send("orders", "raise broken")

@@ -77,10 +77,10 @@ def only_ours(properties: Mapping[str, Any], changes: Mapping[str, str | None]) 
     return {name: value for name, value in {**kept, **changes}.items() if value is not None}
 
 
-def send_twice(broker: Broker, copies: list[Copy], **how: Any) -> list[Failure | None]:
+def send_twice(broker: Broker, *what: Any, **how: Any) -> list[Failure | None]:
     """Repeat each send."""
-    send(broker, copies, **how)
-    return send(broker, copies, **how)
+    send(broker, *what, **how)
+    return send(broker, *what, **how)
 
 
 def no_fallback(delivery: Delivery, forward: Forward, *_: object, **__: object) -> list[Way]:

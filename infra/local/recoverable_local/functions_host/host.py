@@ -34,7 +34,7 @@ class LocalFunctions:
     Args:
         folder: The app's folder, with `function_app.py` and `host.json`.
         settings: How to run it.
-        observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
+        observe: Called with each journal entry, in order, from one thread at a time. An exception that it raises is logged.
 
     Raises:
         AppError: The app's files are missing or invalid. Some parts are checked only when the context is entered.

@@ -32,7 +32,7 @@ class LocalAws:
     Args:
         template: The template's path.
         settings: How to run it.
-        observe: Called with each journal entry, in order, from one thread at a time. What it raises is logged.
+        observe: Called with each journal entry, in order, from one thread at a time. An exception that it raises is logged.
 
     Raises:
         TemplateError: The host cannot run the template. Some parts of it are checked only when the context is entered.

@@ -33,7 +33,7 @@ DEPLOYED = "check what it deployed, with --function NAME or --queue QUEUE"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was looked at, with the rules applied.
+    """The result of a look, with the rules applied.
 
     Args:
         what: the file, or the address of what is deployed.

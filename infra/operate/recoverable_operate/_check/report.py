@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What was looked at."""
+    """The subject of a report."""
 
     looks: tuple[Look, ...]
 

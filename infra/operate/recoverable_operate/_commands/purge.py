@@ -1,6 +1,6 @@
 """Delete messages of an error queue: those that are shown, after they are exported to a file.
 
-On a terminal you type the queue's name; elsewhere --confirm NAME carries it out. What arrives meanwhile stays.
+On a terminal you type the queue's name; elsewhere --confirm NAME carries it out. Messages that arrive meanwhile stay.
 
 Examples:
   recoverable errors purge --queue shop-orders-error --type CardDeclined

@@ -29,7 +29,7 @@ from recoverable_operate.errors._journal import NO_ANSWER, default_path
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a verb works with.
+    """The parts that a verb works with.
 
     Args:
         queue: the error queue.
@@ -73,7 +73,7 @@ def run_with_queue(arguments: argparse.Namespace, work: Work) -> int:
 
 @contextmanager
 def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Iterator[Session]:
-    """Yield the session; what the queue holds is given back at its end. What an earlier run left in doubt is shown first."""
+    """Yield the session; what the queue holds is given back at its end. Doubts that an earlier run left are shown first."""
     clock = SystemClock()
     with closing(open_journal(arguments, terminal, clock)) as journal:
         show_doubts(terminal, journal, before=clock.now() - NO_ANSWER)
@@ -115,7 +115,7 @@ def show_doubts(terminal: Terminal, journal: Journal, *, before: datetime) -> No
     journal.note_shown(doubts)
 
 
-NO_ANSWER_TEXT = "{}: a run was killed, or got no answer, while it sent them. What is still in its error queue is sent again by the next `retry`."
+NO_ANSWER_TEXT = "{}: a run was killed, or got no answer, while it sent them. The next `retry` sends again those that are still in their error queue."
 SENT_AGAIN_TEXT = "{} may have arrived twice: a run was killed while it sent them, and they were sent again."
 
 

@@ -30,7 +30,7 @@ PIPE_WIDTH = 120
 
 
 class Terminal:
-    """What the operator sees and answers.
+    """The operator's terminal: shows, notes and asks.
 
     `interactive` is True if somebody can answer.
     """

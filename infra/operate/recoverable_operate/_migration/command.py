@@ -5,7 +5,7 @@
   abort     release what an interrupted migration holds to the dispatcher; a dry run unless --really is given
 
 Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or sqlite:FILE. A timeout is hidden from the dispatcher while it is moved,
-so that it is not sent twice. What the dispatcher may have taken already is skipped. Run one migration of a store at a time.
+so that it is not sent twice. Timeouts that the dispatcher may have taken already are skipped. Run one migration of a store at a time.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def report_failure(why: str, *, started: bool = False) -> int:
     """Print why it failed, and how to go on with what was started. Return the exit status."""
     sys.stderr.write(f"recoverable timeouts: {why}\n")
     if started:
-        sys.stderr.write("What was moved is moved. Run the same command again to go on.\n")
+        sys.stderr.write("Timeouts that were moved stay moved. Run the same command again to go on.\n")
     return 2
 
 

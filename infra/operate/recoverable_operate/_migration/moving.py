@@ -1,4 +1,4 @@
-"""Move stored timeouts to native delivery or to another store: preview, migrate, abort. What is being moved is held, so that no dispatcher sends it."""
+"""Move stored timeouts to native delivery or to another store: preview, migrate, abort. Timeouts that are being moved are held, so that no dispatcher sends it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Target(Protocol):
 
 @dataclass(slots=True)
 class SendResult:
-    """The result of sending timeouts to a target. What it does not name was not tried, and is in the source alone.
+    """The result of sending timeouts to a target. A timeout that it does not name was not tried, and is in the source alone.
 
     Args:
         ids: the ids of those that the target has.
@@ -62,7 +62,7 @@ class SendResult:
 
 
 class SqsTarget:
-    """SQS's own delay, for what is due within 15 minutes.
+    """SQS's own delay, which reaches 15 minutes.
 
     Args:
         sender: sends to the queues.

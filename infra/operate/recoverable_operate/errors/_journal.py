@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS runs (id INTEGER PRIMARY KEY, queue TEXT NOT NULL, be
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the journal knows about one message.
+    """An entry of the journal about one message.
 
     Args:
         key: see `failed.key_of`.
@@ -76,7 +76,7 @@ class Doubts:
 class Journal:
     """The journal.
 
-    What is committed survives the end of this process, however it ends. It does not wait for the disk, so a power failure of
+    A commit survives the end of this process, however it ends. It does not wait for the disk, so a power failure of
     the operator's machine may take the last entries; then a message may be sent again without being named (SQLite, "WAL").
 
     Args:

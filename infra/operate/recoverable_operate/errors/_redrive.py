@@ -51,7 +51,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What may be sent where.
+    """The rules of which message may be sent where.
 
     Args:
         queue: the full address of the error queue.

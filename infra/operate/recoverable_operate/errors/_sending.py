@@ -34,7 +34,7 @@ class Settings:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the chosen messages.
+    """The outcome of a run for the chosen messages.
 
     Args:
         sent: how many were sent and deleted.

@@ -29,7 +29,7 @@ class Wanted(Protocol):
 
 @dataclass(slots=True)
 class Plan:
-    """What a verb is about to do.
+    """The plan of a verb, before it does anything.
 
     Args:
         seen: how many messages were looked at.

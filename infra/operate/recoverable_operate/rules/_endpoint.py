@@ -15,7 +15,7 @@ CODE_NOT_READ = Unknown("the code was not looked at")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What the code says of an `SqsEndpoint`, a `RecoverableBatchProcessor` or a `ServiceBusEndpoint`.
+    """The settings that the code gives an `SqsEndpoint`, a `RecoverableBatchProcessor` or a `ServiceBusEndpoint`.
 
     Args:
         where: file and line, such as `orders.py:12`.

@@ -13,7 +13,7 @@ SLIPS = 2
 
 
 DIGITS = re.compile(r"[0-9]+")
-"""What tells `orders-1` from `orders-2`, which are two queues."""
+"""The part that tells `orders-1` from `orders-2`, which are two queues."""
 
 
 @dataclass(frozen=True, slots=True)

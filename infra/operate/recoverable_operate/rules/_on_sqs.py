@@ -44,7 +44,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What a role may do.
+    """The rights of a role.
 
     Args:
         role: as findings name it.
@@ -89,7 +89,7 @@ MANAGED: Mapping[str, tuple[str, ...]] = {
     "PowerUserAccess": ("*",),
     "AdministratorAccess": ("*",),
 }
-"""What AWS's own policies allow on all queues and keys ("AWS managed policy reference")."""
+"""The actions that AWS's own policies allow on all queues and keys ("AWS managed policy reference")."""
 
 
 def managed_statements(arn: str) -> Iterator[Statement | str]:
@@ -120,7 +120,7 @@ def texts(value: Any) -> tuple[str, ...]:
 
 
 DEFAULT_VISIBILITY, DEFAULT_RETENTION = timedelta(seconds=30), timedelta(days=4)
-"""What a queue has that sets neither (SQS API reference, CreateQueue)."""
+"""The values of a queue that sets neither (SQS API reference, CreateQueue)."""
 
 AWS_KEY = "alias/aws/sqs"
 """SQS's own key in KMS, which takes no permission."""

@@ -48,7 +48,7 @@ D = TypeVar("D", bound=Described)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a rule finds.
+    """The finding of a rule.
 
     Args:
         where: the resource or setting, as the template or the cloud names it.

@@ -246,4 +246,4 @@ SERVICE_BUS_RULES: tuple[Rule[OnServiceBus], ...] = (
     stated_lock, handler_limit, subscriptions, tier, error_queue_duplicates, error_queue_expiry, error_queue_forwards,
     roles, settings,
 )  # fmt: skip
-"""What must be right where the Functions host reads a Service Bus queue, in the order of findings."""
+"""The rules where the Functions host reads a Service Bus queue, in the order of findings."""

@@ -13,15 +13,15 @@ ON_THE_QUEUE = {
     "sqs:DeleteMessage": "messages that were moved or retried later stay, and run again",
     "sqs:ChangeMessageVisibility": "immediate retries wait for the whole visibility timeout",
 }
-"""What any queue takes ("AWSLambdaSQSQueueExecutionRole", and the calls of this package), and what its lack causes."""
+"""The rights that any queue takes ("AWSLambdaSQSQueueExecutionRole", and the calls of this package), and what its lack causes."""
 
 COPIES = {"sqs:SendMessage": "delayed retries cannot be sent, so their messages stay and come back at once"}
-"""What a standard queue takes besides."""
+"""The rights that a standard queue takes besides."""
 
 GIVEN_UP = "messages that are given up stay on the queue, until SQS moves them without a reason"
 
 KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
-"""What SQS does with the key on behalf of who calls ("Key management", Amazon SQS Developer Guide)."""
+"""The actions of SQS with the key on behalf of who calls ("Key management", Amazon SQS Developer Guide)."""
 
 
 @rule("The function's role may receive, delete, hide and send on the queue, and send to the error queue.")

@@ -169,7 +169,7 @@ def misspelt_name(where: str, name: str | Unknown, made: frozenset[str]) -> Iter
     yield from misspelt(where, known(name), made)
 
 
-@rule("What the template refers to is in it.")
+@rule("Everything that the template refers to is in it.")
 def references(deployed: OnSqs) -> Iterator[Problem]:
     """Find references to what is not in the template."""
     yield from dangling_problems(known(deployed.dangling))
@@ -181,4 +181,4 @@ SQS_RULES: tuple[Rule[OnSqs], ...] = (
     one_error_queue, redrive_allowed, message_size, rights, key_access, reserved_concurrency, network, handler,
     handler_timeout, variables, queue_names, references, error_queue_alarm,
 )  # fmt: skip
-"""What must be right where Lambda reads an SQS queue, in the order of findings."""
+"""The rules where Lambda reads an SQS queue, in the order of findings."""

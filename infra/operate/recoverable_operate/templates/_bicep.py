@@ -32,7 +32,7 @@ from recoverable_operate.templates._stacks import PARTS
 
 @dataclass(frozen=True, slots=True)
 class DescribedBicep:
-    """What a Bicep file describes.
+    """The content of a Bicep file.
 
     Args:
         queues: those that a function reads which uses this package, or may.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from recoverable_operate.rules._on_service_bus import FOR_EVER, NAMESPACE, Grant, ServiceBusQueue
 from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._bicep_text import MARK
-from recoverable_operate.templates._bicep_values import File, Symbol, configuration, names_of, parse, rounds, value
+from recoverable_operate.templates._bicep_values import File, Symbol, configuration, parse, rounds, symbol_of, value
 from recoverable_operate.templates._document import TemplateError, maybe
 from recoverable_operate.templates._places import Place
 
@@ -132,8 +132,8 @@ def is_path(written: str) -> bool:
 
 def target(node: Any, file: File) -> str | None:
     """Return the name of the queue that a property refers to."""
-    symbol = maybe(lambda: names_of(node)[0])
-    if isinstance(symbol, str) and symbol in file.section("resources"):
+    symbol = symbol_of(node)
+    if symbol is not None and symbol in file.section("resources"):
         return symbol_name(symbol, file)
     found = value(node, file)
     return str(found).rpartition("/")[2] if found else None
@@ -180,8 +180,8 @@ def principal_of(node: Any, file: File) -> str | Unknown:
     """Return the symbolic name of the identity, or of the app, that gets a role."""
     if isinstance(node, str) and isinstance(given := file.given.get(node), Symbol):
         return given.name
-    symbol = maybe(lambda: names_of(node)[0])
-    if isinstance(symbol, str) and symbol in file.section("resources"):
+    symbol = symbol_of(node)
+    if symbol is not None and symbol in file.section("resources"):
         return symbol
     return Unknown("its principal is given by id")
 

@@ -1,9 +1,11 @@
-"""Keep apart, in the text of a Bicep file, what is a text and what is a name: the parser gives both alike."""
+"""Keep apart, in the text of a Bicep file, what the parser gives alike: texts and names, and what parentheses group."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+from recoverable_operate.templates._bicep_operators import GROUP
 
 MARK = "\N{SECTION SIGN}"
 """Begins each text of a file before it is parsed."""
@@ -11,12 +13,18 @@ MARK = "\N{SECTION SIGN}"
 UNMARKED = re.compile(r"\b(?:resource\s+\w+|module\s+\w+|from|using|targetScope\s*=|extension|provider)\s*$")
 """Stands before a text that the grammar itself reads: a type, a path, a scope."""
 
+CALLED = re.compile(r"[\w)\]]\s*$")
+"""Stands before a parenthesis that groups nothing: a name that is called, or a word of the grammar."""
+
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", "$": "$"}
 ESCAPED = re.compile(r"\\(u\{[0-9a-fA-F]+\}|.)", re.DOTALL)
 
 
 def marked(text: str) -> str:
-    """Return the text of a file with a mark at the beginning of each text in it, but for those that the grammar reads."""
+    """Return the text of a file with a mark at the beginning of each text in it, but for those that the grammar reads.
+
+    Parentheses that group become calls, so that the parser does not lose them.
+    """
     parts: list[str] = []
     place = 0
     while place < len(text):
@@ -29,6 +37,9 @@ def marked(text: str) -> str:
             parts.append(f"{quotes}{mark}{marked_inside(text[place + len(quotes) : end])}")
             place = end
             continue
+        elif text[place] == "(" and not CALLED.search("".join(parts[-40:])):
+            parts.append(GROUP)
+            end = place + 1
         else:
             end = place + 1
         parts.append(text[place:end])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from recoverable_operate.templates._bicep_operators import ordered
 from recoverable_operate.templates._bicep_text import MARK, marked, pieces, unescaped
 from recoverable_operate.templates._document import TemplateError
 
@@ -70,7 +71,7 @@ def parse(text: str) -> Mapping[str, Any]:
     """
     read = parser()
     try:
-        found: Mapping[str, Any] = read.parse(text=marked(text))
+        found: Mapping[str, Any] = ordered(read.parse(text=marked(text)))
     except Exception as error:
         line = getattr(error, "line", None)
         raise TemplateError(f"the parser does not understand it{f' from line {line}' if line else ''}") from error
@@ -125,7 +126,7 @@ def as_text(found: Any) -> str:
 def expression(text: str) -> Any:
     """Return an expression of a text as it is parsed; it has its marks already."""
     try:
-        return parser().parse(text=f"var it = {text}\n")["variables"]["it"]["value"]
+        return ordered(parser().parse(text=f"var it = {text}\n")["variables"]["it"]["value"])
     except Exception as error:
         raise TemplateError(f"${{{text.replace(MARK, '')}}} in a text is not read here") from error
 
@@ -154,7 +155,7 @@ def operated(kind: str, operands: Mapping[str, Any], file: File) -> Any:
         case "conditional":
             return value(operands["true_value" if value(operands["condition"], file) else "false_value"], file)
         case "property_accessor" | "nested_resource_accessor":
-            return attribute(operands["operand_1"], names_of(operands["operand_2"]), file)
+            return attribute(operands["operand_1"], str(operands["operand_2"]), file)
         case "index_accessor":
             of, index = value(operands["operand_1"], file), value(operands["operand_2"], file)
             return applied("[]", operator.getitem, of, index)
@@ -221,7 +222,6 @@ def cut(text: str, start: int, length: int | None = None) -> str:
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "any": lambda found: found,
     "array": lambda found: found if isinstance(found, list) else [found],
     "bool": lambda text: str(text).lower() == "true",
     "concat": joined,
@@ -316,32 +316,30 @@ def parameter(name: str, file: File) -> Any:
     return value(declared["default"], replace(file, bound={}))
 
 
-def attribute(of: Any, names: list[str], file: File) -> Any:
+def attribute(of: Any, name: str, file: File) -> Any:
     """Return the name of a resource, the only property of one that is known; or a property of an object."""
     symbol = of if isinstance(of, str) and of not in file.bound else ""
     if symbol in file.section("resources"):
-        if names == ["name"]:
+        if name == "name":
             return value(configuration(file.section("resources")[symbol]).get("name"), file)
-        raise TemplateError(f"{'.'.join([symbol, *names])} is known in Azure alone")
+        raise TemplateError(f"{symbol}.{name} is known in Azure alone")
     if symbol in file.section("modules"):
-        raise TemplateError(f"{'.'.join([symbol, *names])} is an output of a module, and not read here")
+        raise TemplateError(f"{symbol}.{name} is of a module, and not read here")
     found = value(of, file)
-    for name in names:
-        if not isinstance(found, dict) or name not in found:
-            raise TemplateError(f"there is no {name} in what has a value here")
-        found = found[name]
-    return found
+    if not isinstance(found, dict) or name not in found:
+        raise TemplateError(f"there is no {name} in what has a value here")
+    return found[name]
 
 
-def names_of(node: Any) -> list[str]:
-    """Return the names of `a.b.c`, which the parser nests to the right."""
+def symbol_of(node: Any) -> str | None:
+    """Return the name at the beginning of `a`, `a.b` or `a.b.c`; None for any other expression."""
     match node:
-        case {"operator": {"type": "property_accessor", "operands": {"operand_1": first, "operand_2": rest}}}:
-            return [*names_of(first), *names_of(rest)]
+        case {"operator": {"type": "property_accessor", "operands": {"operand_1": first}}}:
+            return symbol_of(first)
         case str() if not node.startswith(MARK):
-            return [node]
+            return node
         case _:
-            raise TemplateError("a property of what a function returns is known in Azure alone")
+            return None
 
 
 def configuration(resource: Mapping[str, Any]) -> Mapping[str, Any]:

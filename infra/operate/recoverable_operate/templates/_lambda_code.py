@@ -74,7 +74,7 @@ def code_of(function: Properties, resource: Mapping[str, Any], variables: Variab
 
 
 def is_of_another_language(function: Properties) -> bool:
-    """True if the function's runtime is known, and is none of Python's."""
+    """True if the function's runtime is known, and is not Python."""
     runtime = maybe(lambda: function.get("Runtime"))
     return isinstance(runtime, str) and not runtime.startswith("python")
 

@@ -19,7 +19,7 @@ NAMES = {QUEUE: "QueueName", **dict.fromkeys(FUNCTIONS, "FunctionName")}
 """The property that holds the name of a resource, of those that others refer to by name."""
 
 RESOURCE_PARTS = {"AWS::KMS::Key": "key/", **dict.fromkeys(FUNCTIONS, "function:")}
-"""What stands before the name in an ARN."""
+"""The part of an ARN before the name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,12 @@ LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (
 VPC_ENDPOINT = "AWS::EC2::VPCEndpoint"
 
 ALL_USE = LambdaCode(uses=True, endpoint=CODE_NOT_READ, missing=CODE_NOT_READ, is_here=False)
-"""What is taken of functions whose code is not here."""
+"""The answer for functions whose code is not here."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedTemplate:
-    """What a template describes.
+    """The content of a template.
 
     Args:
         functions: those that read a queue and use this package, or may; one for each queue.
@@ -50,7 +50,7 @@ class DescribedTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """What a resource's `Metadata` says is meant as it is.
+    """A waiver: a resource's `Metadata` says that what a rule finds is meant as it is.
 
     Args:
         resource: its logical id.

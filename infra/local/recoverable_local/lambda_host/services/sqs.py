@@ -30,7 +30,7 @@ class Sqs:
 
     @property
     def client(self) -> SQSClient:
-        """Return boto3's client, for what this class has no call for."""
+        """Return boto3's client: it makes the calls that this class does not have."""
         return self._client
 
     def create(self, name: str, *, fifo: bool, attributes: Mapping[str, str]) -> tuple[str, str]:

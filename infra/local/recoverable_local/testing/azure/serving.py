@@ -18,7 +18,7 @@ from recoverable_local.testing.azure.host.listener import HostSettings
 from recoverable_local.testing.json_body import to_json
 
 Sendable = ServiceBusMessage | AmqpAnnotatedMessage
-"""What the SDK sends, and `ServiceBusWorld.send` as it is."""
+"""The messages that the SDK sends, and `ServiceBusWorld.send` as it is."""
 
 SAME_AS = {"application_properties": "attributes", "session_id": "group_id", "scheduled_enqueue_time_utc": "delay"}
 """The words of `ServiceBusWorld.send` for fields of the SDK."""

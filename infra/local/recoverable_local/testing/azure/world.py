@@ -164,7 +164,7 @@ class ServiceBusWorld(EntityWorld):
         return Client(self._find, Calls(self._fault_plan, self._journal, self._seconds), self._wait)
 
     def _wait(self, seconds: float) -> float:
-        """Let time pass until something happens, for this long at most; return how long it was."""
+        """Let time pass until something happens, but no longer than this; return how long it was."""
         seconds = min(seconds, max(self._scheduler.next_at() - self._seconds(), 0.0))
         invocation = current_invocation.get()
         if invocation is None:

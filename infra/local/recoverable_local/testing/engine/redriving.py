@@ -29,7 +29,7 @@ RATE, CANARY_WAIT = 50.0, 300
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """What a redrive did.
+    """The result of a redrive.
 
     Args:
         plan: what it was about to do; `plan.groups` are the groups of what matched, `plan.refused` what stays and why.
@@ -62,7 +62,7 @@ class WorldClock:
 
 
 class Options(TypedDict, total=False):
-    """What is sent back, and how; the options of `recoverable errors retry`.
+    """The options of a redrive: which messages are sent back, and how; as those of `recoverable errors retry`.
 
     `ids` are message ids, or the broker's; `types` names of exception types, in full or their last part; `groups` ids of
     groups; `where` conditions on a JSON body, such as "customer.id=42"; `limit` how many at most. `to` is the queue that gets

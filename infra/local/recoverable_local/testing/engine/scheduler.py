@@ -58,7 +58,7 @@ class Scheduler:
     def run(self, until: float = inf) -> None:
         """Call what is due, until a moment or until nothing is left.
 
-        What waits half-way when the moment comes is finished first, and the time is then later.
+        A step that is half-way when the moment comes is finished first, and the time is then later.
 
         Raises:
             RuntimeError: it is running already.

@@ -24,7 +24,7 @@ HINTS = {
     "UnauthorizedSSOTokenError": "the sign-in is over: run `aws sso login`",
     "SSOTokenLoadError": "there is no sign-in: run `aws sso login`",
 }
-"""What to do about the errors of botocore that no queue answered."""
+"""Advice on the errors of botocore that no queue answered."""
 
 
 def call_error(queue: str) -> AbstractContextManager[None]:

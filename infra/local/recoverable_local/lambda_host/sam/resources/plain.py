@@ -23,7 +23,7 @@ Names = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What invokes a function, as an event of SAM.
+    """An event of SAM that invokes a function.
 
     Args:
         function: The function's logical id; None if it is not in the template.

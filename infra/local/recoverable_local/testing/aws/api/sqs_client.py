@@ -65,7 +65,7 @@ class Client:
         broker: the broker.
         fault_plan: decides which faults happen in the calls of functions.
         journal: records calls that failed.
-        wait: lets time pass for those who receive outside a function.
+        wait: lets time pass while somebody receives outside a function.
         connection: the client's own.
     """
 

@@ -29,7 +29,7 @@ ENVELOPE = 2_048
 """Bytes that a record takes besides its body, roughly."""
 
 WAY_OUT = ", or give its queue a dead-letter queue by serve(..., error_queue=...)"
-"""What ends messages of a function that always fails."""
+"""The redrive policy and retention, which end messages of a function that always fails."""
 
 LONGEST_PAUSE = 60.0
 """Seconds between two tries to start a throttled invocation."""

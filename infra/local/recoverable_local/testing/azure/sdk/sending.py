@@ -34,7 +34,7 @@ class Client:
     Args:
         find: returns the queue of a name.
         calls: makes the calls, with their faults.
-        wait: lets time pass for those who receive.
+        wait: lets time pass while somebody receives.
     """
 
     def __init__(self, find: Callable[[str], Entity], calls: Calls, wait: Wait) -> None:

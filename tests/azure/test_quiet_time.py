@@ -1,0 +1,26 @@
+"""The first failing message after a quiet time, with the real SDK: one run, one copy, and one new connection."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from azure.quiet_time import QUIET, first_failure
+
+pytestmark = pytest.mark.slow  # the SDK takes half a second to open each link
+
+WAYS = ("connection string", "identity")
+
+
+@pytest.mark.parametrize("quiet", QUIET, ids=str)
+@pytest.mark.parametrize("way", WAYS)
+def test_it_costs_one_run_one_copy_and_one_connection(quiet: timedelta, way: str) -> None:
+    assert first_failure(quiet, identity=way == "identity")[:3] == (1, 1, 1)
+
+
+@pytest.mark.parametrize("quiet", [quiet for quiet in QUIET if quiet > timedelta(minutes=1)], ids=str)
+@pytest.mark.parametrize("way", WAYS)
+def test_it_costs_the_same_where_the_connection_ends_unnoticed(quiet: timedelta, way: str) -> None:
+    """The send is lost on the connection that has ended, and repeated once on a new one."""
+    assert first_failure(quiet, identity=way == "identity", noticed=False)[:3] == (1, 1, 1)
