@@ -37,14 +37,15 @@ GATEWAY_NAMES = {
             "queue_from_arn", "size", "wire_of",
         },
         "_service_bus": {
-            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "changed", "connection", "failure_of", "find_setting",
-            "in_milliseconds", "is_connection_string", "read_host_json", "resolved", "sendable", "shown", "values_of",
+            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "changed", "connection",
+            "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "read_host_json", "resolved",
+            "sendable", "shown", "values_of",
         },
     },
     "recoverable_local": {
         "_sqs": {"RenewingClient", "wire_of"},
         "_service_bus": {
-            "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "PREFIXES",
+            "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "LOCK_DURATION", "PREFIXES",
             "connection", "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
         },
     },

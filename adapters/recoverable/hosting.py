@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial
-from time import sleep
+from time import monotonic, sleep
 
 from recoverable._errors import TimeUp
 from recoverable._lazy import attach
@@ -48,12 +48,16 @@ class Environment:
         sleep: waits for so many seconds, for pauses between sends.
         call_within: makes a call to the broker that may take so many seconds; None to make it in a thread of its own.
         topic_client: as `client`, for SNS.
+        call_handler_within: calls a plain handler that may take so many seconds, or raises `TimeUp`; None for a thread
+            of its own. For Functions.
+        seconds: returns the seconds of a clock that nobody sets.
         later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that;
             None for a thread.
     """
 
     __slots__ = (
-        "call_within", "client", "clock", "deadline", "kept", "later", "runner", "sleep", "topic_client", "wrap_handler",
+        "call_handler_within", "call_within", "client", "clock", "deadline", "kept", "later", "runner", "seconds",
+        "sleep", "topic_client", "wrap_handler",
     )  # fmt: skip
 
     def __init__(
@@ -68,11 +72,14 @@ class Environment:
         call_within: Callable[[float, Callable[[], Any]], Any] | None = None,
         topic_client: Any = None,
         later: Callable[[float, Callable[[], None]], Callable[[], None]] | None = None,
+        call_handler_within: Callable[[float, Callable[[], Any]], Any] | None = None,
+        seconds: Callable[[], float] = monotonic,
     ) -> None:
         self.client, self.clock, self.deadline = client, clock, deadline
         self.runner, self.wrap_handler, self.sleep = runner, wrap_handler, sleep
         self.kept: dict[object, Any] = {} if kept is None else kept
         self.call_within, self.topic_client, self.later = call_within, topic_client, later
+        self.call_handler_within, self.seconds = call_handler_within, seconds
 
 
 current_environment: ContextVar[Environment | None] = ContextVar(

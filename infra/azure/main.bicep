@@ -80,6 +80,8 @@ var prefix = isPrefix ? name : fail('name: write a lower-case letter, then lower
 var isQueue = contains(['orders', 'orders-error', 'orders-placed'], toLower(topicName))
 var topic = isQueue ? fail('topicName: a queue has this name; write another') : empty(topicName) ? 'none' : topicName
 
+var lockDuration = 'PT1M' // 5 minutes at most
+
 var unique = '${prefix}-${uniqueString(resourceGroup().id)}'
 var premium = serviceBusTier == 'Premium'
 var heardBy = empty(actionGroupId) ? [] : [{ actionGroupId: actionGroupId }]
@@ -122,7 +124,7 @@ resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: 'orders'
   properties: {
-    lockDuration: 'PT1M' // an order whose function died is free again after it; the host renews the locks of those that run
+    lockDuration: lockDuration // an order whose function died is free again after it; the host renews the locks of those that run
     // The ladder moves a message long before this. It is for what never reaches our code, such as a function that cannot be loaded.
     maxDeliveryCount: 100
     forwardDeadLetteredMessagesTo: errorQueue.name
@@ -259,6 +261,7 @@ resource settings 'Microsoft.Web/sites/config@2025-03-01' = {
     ServiceBus__credential: 'managedidentity'
     ServiceBus__clientId: identity.properties.clientId
     RECOVERABLE_ERROR_QUEUE: errorQueue.name
+    RECOVERABLE_LOCK_DURATION: lockDuration // read by endpoints of batches, whose locks the host does not renew
     RECOVERABLE_IMMEDIATE_RETRIES: string(immediateRetries)
     RECOVERABLE_DELAYED_RETRIES: string(delayedRetries)
     RECOVERABLE_TIME_INCREASE: '${timeIncreaseSeconds}s'

@@ -24,6 +24,9 @@ param sessionTimeToLive string = 'P4D'
 @maxValue(2000)
 param maxDeliveryCount int = 100
 
+@description('For how long a message is locked, 5 minutes at most; the app setting RECOVERABLE_LOCK_DURATION says the same where its endpoint takes batches.')
+param lockDuration string = 'PT1M'
+
 @description('A topic of the namespace whose subscription forwards to the queue; empty for none.')
 @maxLength(260)
 param topicName string = ''
@@ -75,7 +78,7 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: queue
   properties: {
-    lockDuration: 'PT1M'
+    lockDuration: lockDuration
     maxDeliveryCount: maxDeliveryCount
     requiresSession: sessions
     forwardDeadLetteredMessagesTo: errorQueue.name

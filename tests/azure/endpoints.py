@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from datetime import timedelta
 from typing import Any
 
 import azure.functions as func
@@ -15,6 +16,10 @@ from recoverable._limits import NO_DELAY
 from recoverable.azure import ServiceBusEndpoint
 
 Trigger = func.ServiceBusMessage | list[func.ServiceBusMessage]
+
+
+LOCK = timedelta(minutes=1)
+"""For how long the queue of a batch locks its messages."""
 
 
 class Handler:
@@ -52,6 +57,7 @@ def endpoint(
             "clock": Clock(),
             "name": "orders",
             "resend_for": NO_DELAY,
+            "lock": LOCK,
             **parts,
         },
         batch=batch,

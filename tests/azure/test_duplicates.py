@@ -85,6 +85,9 @@ def error_queue(queue: str) -> str:
     return f"{queue}-error"
 
 
+MINUTE = timedelta(minutes=1)
+
+
 def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> ServiceBusEndpoint[Any]:
     """Return an endpoint whose handler fails."""
 
@@ -93,7 +96,13 @@ def endpoint(bus: Bus, queue: str, settings: Recoverability, **parts: Any) -> Se
 
     failed = recoverability(error_queue=parts.pop("error", error_queue(queue))).failed
     return ServiceBusEndpoint(
-        fail, settings.__replace__(failed=failed), queue=queue, connection="none", client=bus.client, **parts
+        fail,
+        settings.__replace__(failed=failed),
+        queue=queue,
+        connection="none",
+        client=bus.client,
+        lock=MINUTE,
+        **parts,
     )
 
 
@@ -182,6 +191,7 @@ def test_the_copies_of_one_ladder_are_no_duplicates(bus: Bus, queue: str, *, bat
         connection="none",
         client=bus.client,
         batch=batch,
+        lock=MINUTE,
     )
     send(bus, queue, "m-1")
 

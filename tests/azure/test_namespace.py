@@ -37,7 +37,9 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
     """Return an endpoint with one immediate and one delayed retry, with a client of its own."""
     settings = settings or recoverability(1, 1, time_increase=seconds(1))
     return ServiceBusEndpoint(
-        handler, settings, **{"queue": QUEUE, "connection": SETTING, "resend_for": seconds(0), **parts}
+        handler,
+        settings,
+        **{"queue": QUEUE, "connection": SETTING, "resend_for": seconds(0), "lock": seconds(60), **parts},
     )
 
 

@@ -62,7 +62,9 @@ def test_a_message_whose_retry_breaks_a_limit_goes_to_the_error_queue_and_multip
         runs.append(message.id)
         raise ValueError("it broke")
 
-    endpoint = ServiceBusEndpoint(place_order, SETTINGS, queue=QUEUE, connection="ServiceBus", batch=True)
+    endpoint = ServiceBusEndpoint(
+        place_order, SETTINGS, queue=QUEUE, connection="ServiceBus", batch=True, lock=timedelta(minutes=1)
+    )
     world.create_queue(QUEUE, max_delivery_count=10, dead_letter_queue=ERROR)
     world.send(QUEUE, "x" * (256 * 1024 - 200), message_id="large")
     for number in range(3):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -40,7 +41,9 @@ def serving(handler: Any, immediate: int = 0, delayed: int = 0, **parts: Any) ->
     """Return an endpoint of the emulated namespace."""
     settings = recoverability(immediate, delayed, time_increase=seconds(0), error_queue=ERROR_QUEUE)
     return ServiceBusEndpoint(
-        handler, settings, **{"queue": QUEUE, "connection": "ServiceBus", "name": "orders", **parts}
+        handler,
+        settings,
+        **{"queue": QUEUE, "connection": "ServiceBus", "name": "orders", "lock": timedelta(minutes=1), **parts},
     )
 
 

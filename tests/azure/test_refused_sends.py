@@ -66,7 +66,10 @@ def serve(
     orders = Orders()
     settings = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERROR), policy=policy)
     world.serve(
-        QUEUE, ServiceBusEndpoint(orders, settings, queue=QUEUE, connection="ServiceBus", name="orders", **parts)
+        QUEUE,
+        ServiceBusEndpoint(
+            orders, settings, queue=QUEUE, connection="ServiceBus", name="orders", lock=timedelta(minutes=1), **parts
+        ),
     )
     return orders
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 
 import pytest
 from azure.identity import ClientSecretCredential, DefaultAzureCredential, ManagedIdentityCredential
@@ -11,7 +12,7 @@ from recoverable import Failed, Recoverability
 from recoverable._service_bus.app_settings import ConnectionString, Identity, connection, resolved
 from recoverable._service_bus.clients import credential_for
 from recoverable._service_bus.senders import broker
-from recoverable.azure._settings import queue_name, with_error_queue
+from recoverable.azure._settings import ServiceBusSettings, checked_lock, queue_name, with_error_queue
 
 KEY = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=all;SharedAccessKey=c2VjcmV0"
 SHOP = "shop.servicebus.windows.net"
@@ -144,3 +145,37 @@ def test_without_azure_identity_it_says_what_to_install(monkeypatch: pytest.Monk
 
     with pytest.raises(ModuleNotFoundError, match=r"azure\.identity.*; write pip install 'recoverable\[azure\]'"):
         credential_for({})
+
+
+LOCKS: dict[str, tuple[timedelta | None, dict[str, str], timedelta]] = {
+    "as given": (timedelta(minutes=2), {"RECOVERABLE_LOCK_DURATION": "PT1M"}, timedelta(minutes=2)),
+    "by the app settings": (None, {"RECOVERABLE_LOCK_DURATION": "PT1M30S"}, timedelta(seconds=90)),
+}
+
+
+@pytest.mark.parametrize(("given", "settings", "lock"), LOCKS.values(), ids=LOCKS)
+def test_the_lock_of_a_batch_is_said(given: timedelta | None, settings: dict[str, str], lock: timedelta) -> None:
+    assert checked_lock(given, settings) == lock
+
+
+NO_LOCKS: dict[str, tuple[object, dict[str, str], str]] = {
+    "not said": (None, {}, r"^ServiceBusEndpoint\(batch=True, lock\) is None; write the queue's lockDuration, .*: lock=timedelta"),
+    "not said in words": (None, {"RECOVERABLE_LOCK_DURATION": "60"}, r"^'60' is no duration such as PT1M, as a lockDuration is$"),
+    "too long": (timedelta(minutes=6), {}, r"^ServiceBusEndpoint\(batch=True, lock\) is 0:06:00; write .*, up to 5 minutes"),
+    "none": (timedelta(0), {}, r"^ServiceBusEndpoint\(batch=True, lock\) is 0:00:00; write .*, up to 5 minutes"),
+    "no timedelta": (60, {}, r"^ServiceBusEndpoint\(batch=True, lock\) is 60; write .*: lock=timedelta\(minutes=1\)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "settings", "why"), NO_LOCKS.values(), ids=NO_LOCKS)
+def test_a_lock_that_cannot_be_is_refused(given: object, settings: dict[str, str], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        checked_lock(given, settings)
+
+
+def test_only_a_batch_needs_a_lock() -> None:
+    single = ServiceBusSettings(Recoverability(), queue="orders", connection="ServiceBus")
+
+    assert single.lock is None
+    with pytest.raises(ValueError, match=r"^ServiceBusEndpoint\(batch=True, lock\) is None"):
+        single.replace(batch=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from datetime import timedelta
 from typing import Any, assert_type
 
 import azure.functions as func
@@ -25,7 +26,9 @@ def length(body: bytes) -> int:
 
 
 plain = ServiceBusEndpoint(place_order, Recoverability(), queue="orders", connection="ServiceBus")
-coroutine = ServiceBusEndpoint(ship_order, queue="orders", connection="ServiceBus", batch=True, sessions=True)
+coroutine = ServiceBusEndpoint(
+    ship_order, queue="orders", connection="ServiceBus", batch=True, lock=timedelta(minutes=1), sessions=True
+)
 assert_type(plain, ServiceBusEndpoint[None])
 assert_type(plain.blueprint(), func.Blueprint)
 

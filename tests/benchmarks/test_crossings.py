@@ -15,8 +15,8 @@ MOST = {
     "SQS, a move to the error queue": (26, 68),
     "Service Bus, a good record": (8, 15),
     "Service Bus, an immediate retry": (14, 26),
-    "Service Bus, a delayed retry": (22, 49),
-    "Service Bus, a move to the error queue": (24, 56),
+    "Service Bus, a delayed retry": (22, 51),
+    "Service Bus, a move to the error queue": (24, 58),
     "SQS, `errors retry`": (29, 200),
 }
 """Files, and calls from one into another; raised only in the commit that adds what needs it."""

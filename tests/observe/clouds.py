@@ -32,7 +32,12 @@ def serve(world: World, handler: Handler, recoverability: Recoverability, **more
     if isinstance(world, SqsWorld):
         world.serve(QUEUE, SqsEndpoint(handler, recoverability, **more))
     else:
-        named: dict[str, Any] = {"queue": QUEUE, "connection": "ServiceBus", "name": "place_order"}
+        named: dict[str, Any] = {
+            "queue": QUEUE,
+            "connection": "ServiceBus",
+            "name": "place_order",
+            "lock": timedelta(minutes=1),
+        }
         world.serve(QUEUE, ServiceBusEndpoint(handler, recoverability, **named, **more))
 
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from proof.ladders import ladder
 from proof.replaying import Scenario
+from proof.service_bus.scenarios import LOCK
 from proof.service_bus.scenarios import Scenario as OnServiceBus
 from proof.sqs.scenarios import Scenario as OnSqs
 from recoverable import RateLimit
@@ -59,7 +60,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     OnServiceBus(name="rate limited on Service Bus", bodies=RECOVER, recoverability=SHARED),
     OnServiceBus(name="rate limited on Service Bus for longer than messages are held", bodies=NEVER, recoverability=SHARED),
-    OnServiceBus(name="rate limited batches", bodies=RECOVER, recoverability=SHARED, endpoint={"batch": True}),
+    OnServiceBus(name="rate limited batches", bodies=RECOVER, recoverability=SHARED, endpoint={"batch": True, "lock": timedelta(seconds=LOCK)}),
     OnServiceBus(name="rate limited sessions", bodies=RECOVER, recoverability=SHARED, endpoint={"sessions": True}),
 )  # fmt: skip
 

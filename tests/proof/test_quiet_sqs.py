@@ -53,7 +53,7 @@ def test_a_connection_that_was_forgotten_meanwhile_changes_nothing(
 ) -> None:
     found = story(scenario_of(name, quiet))
 
-    monkeypatch.setattr("recoverable_local.testing.aws.api.connection.FORGOTTEN_AFTER", inf)
+    monkeypatch.setattr("recoverable_local.testing.aws.world.FORGOTTEN_AFTER", inf)
     assert found == story(scenario_of(name, quiet))
 
 

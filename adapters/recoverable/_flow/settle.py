@@ -181,6 +181,7 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
         failure = classify_timeout(failure, seconds, counts_as_failure=had_its_time)
     if failure is None:
         return hand_back(delivery, invocation, stopped=True)
+    delivery.error = failure
     return settle_failure(delivery, failure, invocation)
 
 
@@ -229,9 +230,12 @@ def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation
 
     There its count is 1, so both counters count the same failures, and they differ in how an immediate retry is made:
     "native" by giving it back at once, which this invocation does itself; "header", by a copy that carries the count,
-    once no time is left, and for what was refused when the handlers had run.
+    once no time is left, and for what was refused when the handlers had run. It is a copy too where the handler was left
+    behind: at once the message would run beside itself.
     """
     platform = invocation.platform
+    if delivery.left_behind:
+        return platform.__replace__(counter="header")
     if not (invocation.recoverability.immediate.in_process and is_retried_in_process(delivery, platform)):
         return platform
     from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side

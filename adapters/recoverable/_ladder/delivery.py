@@ -81,10 +81,11 @@ class Delivery:
     is deferred, None if it is not; `given_up`, True if its copy for the error queue was refused, and is to be sent
     again without running the handler; `suspect`, True if it may have ended a process; `at_limit`, True if its next
     unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
-    now what it sent. After the attempt `error` is the exception that the handler raised.
+    now what it sent; `left_behind`, True if its handler still runs where nothing can stop it. After the attempt `error`
+    is the exception that the handler raised.
     """
 
-    suspect = at_limit = unsent = False
+    suspect = at_limit = unsent = left_behind = False
     error: BaseException | None = None
     refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
@@ -96,6 +97,11 @@ class Delivery:
         self.prior_attempts, self.due_at, self.held_since = carried.prior_attempts, carried.due_at, carried.held_since
         self.given_up, self.native = carried.refused_sends > 0, message._native
         message._delivery = self
+
+    def leave_behind(self) -> None:
+        """Note that its handler still runs where nothing can stop it: its next attempt is a copy, which carries the count."""
+        self.left_behind = True
+        self.prior_attempts, self.deliveries = self.prior_attempts + self.deliveries - 1, 1
 
     def next_attempt(self) -> Message:
         """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""

@@ -153,15 +153,10 @@ def searchable(decision: Decision) -> dict[str, object]:
     """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
     message, failure, delay = decision.delivery.message, decision.failure, decision.delay
     fields = {
-        "message_id": message.id,
-        "attempt": message.attempt,
-        "round": message.round,
-        "queue": message.queue,
-        "action": decision.outcome,
-        "exception_type": type_name(failure) if failure is not None else "",
-        "error_queue": decision.error_queue,
-        "delay_seconds": "" if delay is None else delay.total_seconds(),
-    }
+        "message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue,
+        "action": decision.outcome, "exception_type": type_name(failure) if failure is not None else "",
+        "error_queue": decision.error_queue, "delay_seconds": "" if delay is None else delay.total_seconds(),
+    }  # fmt: skip
     return {name: value for name, value in fields.items() if value != ""}
 
 

@@ -53,12 +53,9 @@ COUNTERS = (IMMEDIATE_RETRIES, DELAYED_RETRIES, MOVED_TO_ERROR, DISCARDED, DEFER
 METRICS = (*COUNTERS, RATE_LIMITED)
 
 BY_ACTION = {
-    "immediate_retry": IMMEDIATE_RETRIES,
-    "delayed_retry": DELAYED_RETRIES,
-    "move_to_error": MOVED_TO_ERROR,
-    "discard": DISCARDED,
-    "deferral": DEFERRED,
-}
+    "immediate_retry": IMMEDIATE_RETRIES, "delayed_retry": DELAYED_RETRIES, "move_to_error": MOVED_TO_ERROR,
+    "discard": DISCARDED, "deferral": DEFERRED,
+}  # fmt: skip
 
 
 def metrics_of(facts: Facts, *, done: bool) -> list[Metric]:

@@ -178,14 +178,9 @@ def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
 
 
 def limiter_for(
-    endpoint: object,
-    limit: RateLimit,
-    recoverability: Recoverability,
-    environment: Environment,
-    *,
-    may_defer: bool,
-    in_batches: bool = False,
-) -> Limiter:
+    endpoint: object, limit: RateLimit, recoverability: Recoverability, environment: Environment,
+    *, may_defer: bool, in_batches: bool = False,
+) -> Limiter:  # fmt: skip
     """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
 
     def log(level: Literal["info", "warning"], text: str) -> None:

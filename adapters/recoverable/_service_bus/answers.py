@@ -11,43 +11,20 @@ Kind: TypeAlias = Literal["missing", "closed", "denied", "limit", "busy", "unkno
 cannot be encoded. To be repeated: the namespace is "busy", or does not know the credentials; the answer is "unknown"; it is "lost", and the
 message may have been taken; it is "untried", because one before it failed."""
 
-CONDITIONS: Mapping[str, Kind] = {
-    "amqp:decode-error": "limit",
-    "amqp:internal-error": "lost",
-    "amqp:invalid-field": "limit",
-    "amqp:link:message-size-exceeded": "limit",
-    "amqp:not-allowed": "limit",
-    "amqp:not-found": "missing",
-    "amqp:not-implemented": "limit",
-    "amqp:resource-limit-exceeded": "closed",
-    "amqp:unauthorized-access": "denied",
-    "com.microsoft:argument-error": "limit",
-    "com.microsoft:argument-out-of-range": "limit",
-    "com.microsoft:entity-disabled": "closed",
-    "com.microsoft:server-busy": "busy",
-    "com.microsoft:timeout": "lost",
+NAMES: Mapping[Kind, str] = {
+    "missing": "amqp:not-found MessagingEntityNotFoundError",
+    "closed": "amqp:resource-limit-exceeded com.microsoft:entity-disabled MessagingEntityDisabledError ServiceBusQuotaExceededError",
+    "denied": "amqp:unauthorized-access ServiceBusAuthorizationError",
+    "limit": "amqp:decode-error amqp:invalid-field amqp:link:message-size-exceeded amqp:not-allowed amqp:not-implemented"
+    " com.microsoft:argument-error com.microsoft:argument-out-of-range MessageSizeExceededError TypeError ValueError",
+    # credentials that expired or are wrong (401) are put right while the message waits; a missing role (403) is not
+    "busy": "com.microsoft:server-busy ClientAuthenticationError ServiceBusAuthenticationError ServiceBusServerBusyError",
+    "lost": "amqp:internal-error com.microsoft:timeout OSError OperationTimeoutError ServiceBusCommunicationError ServiceBusConnectionError",
 }
-"""Conditions in the broker's answers (Service Bus, "AMQP errors in Azure Service Bus")."""
+"""Conditions in the broker's answers (Service Bus, "AMQP errors in Azure Service Bus"), and classes of errors, by the names, so that the SDK
+need not be imported."""
 
-CLASSES: Mapping[str, Kind] = {
-    "ClientAuthenticationError": "busy",
-    "MessageSizeExceededError": "limit",
-    "MessagingEntityDisabledError": "closed",
-    "MessagingEntityNotFoundError": "missing",
-    "OSError": "lost",
-    "OperationTimeoutError": "lost",
-    "ServiceBusAuthenticationError": "busy",
-    "ServiceBusAuthorizationError": "denied",
-    "ServiceBusCommunicationError": "lost",
-    "ServiceBusConnectionError": "lost",
-    "ServiceBusQuotaExceededError": "closed",
-    "ServiceBusServerBusyError": "busy",
-    "TypeError": "limit",
-    "ValueError": "limit",
-}
-"""Classes of errors by their names, so that the SDK need not be imported. Credentials that expired or are wrong (401) are put right
-while the message waits; a missing role (403) is not."""
-
+KINDS: Mapping[str, Kind] = {name: kind for kind, names in NAMES.items() for name in names.split()}
 
 RESETS = frozenset({"ConnectionError", "ServiceBusConnectionError"})
 """Classes of errors by which a connection or its link ended, where others say that no answer came in time."""
@@ -119,7 +96,5 @@ def failure_of(error: Exception) -> Failure:
     inner = getattr(error, "inner_exception", None)
     if isinstance(inner, TypeError | ValueError):  # the SDK could not encode the message
         return Failure("limit", error)
-    if kind := CONDITIONS.get(condition_of(error)):
-        return Failure(kind, error)
-    names = (each.__name__ for each in type(error).__mro__)
-    return Failure(next((CLASSES[name] for name in names if name in CLASSES), "unknown"), error)
+    names = (condition_of(error), *(each.__name__ for each in type(error).__mro__))
+    return Failure(next((KINDS[name] for name in names if name in KINDS), "unknown"), error)

@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 
 from recoverable._frozen import Frozen
 from recoverable._limits import checked_queue
+
+LOCK_DURATION = "RECOVERABLE_LOCK_DURATION"
+"""The app setting that says for how long the queue of a batch locks its messages, written as its `lockDuration`."""
+
+ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
@@ -106,6 +112,19 @@ def find_setting(name: str, settings: Mapping[str, str]) -> str | None:
     """
     wanted = name.replace(":", "__").lower()
     return next((value for key, value in settings.items() if key.lower() == wanted and value), None)
+
+
+def duration(text: object) -> timedelta:
+    """Return a duration of ISO 8601, as Azure Resource Manager writes it, such as PT1M.
+
+    Raises:
+        ValueError: it is none, or longer than a timedelta can be.
+    """
+    found = ISO.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise ValueError(f"{text!r} is no duration such as PT1M, as a lockDuration is")
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 
 
 def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Identity:

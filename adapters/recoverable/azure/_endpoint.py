@@ -12,7 +12,7 @@ from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
 from recoverable.azure._messages import as_list, checked_binary
 from recoverable.azure._processor import Processor
-from recoverable.azure._settings import ServiceBusSettings
+from recoverable.azure._settings import ServiceBusSettings, check_timeout_in_order
 from recoverable.hosting import Environment, utc_clock
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         connection: Required[str]
         sessions: bool | Literal["ordered"]
         batch: bool
+        lock: timedelta | None
+        handler_timeout: timedelta | None
         name: str | None
         client: ServiceBusClient | None
         clock: Callable[[], datetime] | None
@@ -54,19 +56,26 @@ class ServiceBusEndpoint(Generic[R]):
             session waits. The queue's MaxDeliveryCount must then be all attempts + 10.
         batch: True if the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host can
             only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
+        lock: the `lockDuration` of a batch's queue, which the host does not say; when not given, the app setting RECOVERABLE_LOCK_DURATION
+            says it, such as PT1M. The host renews no locks of a batch: no handler starts when its copies could not leave in time any
+            more, coroutines are stopped then, and nothing is sent once the locks are over.
+        handler_timeout: how long a handler may work on one message; None for as long as the function runs. A coroutine is cancelled. A plain
+            handler is run in a thread of its own, and left behind in it when it takes longer: its message is retried by a copy that waits for
+            as long again. A process leaves four such threads behind; with more an attempt waits, and `functionTimeout` ends the process.
         name: the function's name; the handler's when not given.
         client: an azure-servicebus client, instead of the one made at the first failure.
         clock: returns the time; without a zone, that of the machine.
         resend_for: for how long a copy is sent again that Service Bus did not take because it was busy or could not be reached. When not
-            given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`, and in a batch below
-            the queue's lock.
-        warm: True to make the Service Bus client when the endpoint is made, for handlers that send: else the first `Message.send` of a
+            given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`.
+        warm: True to make the Service Bus client when the endpoint is made, where handlers send: else the first `Message.send` of a
             process waits for it.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that is the queue itself; with
-            `sessions="ordered"` a batch, or a delay that an invocation cannot wait out.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that
+            is the queue itself; with `sessions="ordered"` a batch, a delay that an invocation cannot wait out, or
+            `handler_timeout` with a plain handler, whose message could only be redelivered beside it; with `batch=True`
+            no lock.
     """
 
     @overload
@@ -83,7 +92,7 @@ class ServiceBusEndpoint(Generic[R]):
         recoverability: Recoverability = ...,
         **settings: Unpack[Settings],
     ) -> None: ...
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each setting has a name
         self,
         handler: Callable[[Message], Any],
         recoverability: Recoverability = Recoverability(),
@@ -92,6 +101,8 @@ class ServiceBusEndpoint(Generic[R]):
         connection: str,
         sessions: bool | Literal["ordered"] = False,
         batch: bool = False,
+        lock: timedelta | None = None,
+        handler_timeout: timedelta | None = None,
         name: str | None = None,
         client: ServiceBusClient | None = None,
         clock: Callable[[], datetime] | None = None,
@@ -99,18 +110,18 @@ class ServiceBusEndpoint(Generic[R]):
         warm: bool = False,
     ) -> None:
         settings = ServiceBusSettings(
-            recoverability, queue=queue, connection=connection, sessions=sessions, batch=batch, resend_for=resend_for
-        )
+            recoverability, queue=queue, connection=connection, sessions=sessions, batch=batch, lock=lock,
+            handler_timeout=handler_timeout, resend_for=resend_for,
+        )  # fmt: skip
+        is_coroutine = is_coroutine_handler(handler)
+        check_timeout_in_order(settings, is_coroutine=is_coroutine)
         self.queue, self.recoverability, self._settings = settings.queue, settings.recoverability, settings
+        for_handlers, for_sends = settings.times_of_batch()
         self._processor = Processor(
-            handler=handler,
-            is_coroutine=is_coroutine_handler(handler),
-            settings=settings,
-            platform=settings.platform(),
-            patience=settings.patience,
-            time_for_retries=settings.time_for_retries(),
-            environment=Environment(client, utc_clock(clock), nullcontext),
-        )
+            handler=handler, is_coroutine=is_coroutine, settings=settings, platform=settings.platform(),
+            patience=settings.patience, time_for_retries=settings.time_for_retries(), time_for_handlers=for_handlers,
+            time_for_sends=for_sends, environment=Environment(client, utc_clock(clock), nullcontext),
+        )  # fmt: skip
         if warm:
             self._processor.warm_up()
         self.__name__ = self.__qualname__ = name or name_of(handler)
@@ -143,14 +154,10 @@ class ServiceBusEndpoint(Generic[R]):
 
         warn_of_missing_connection(self._settings.connection, os.environ)
         return blueprint(
-            self._function(),
-            self.__name__,
-            connection=self._settings.connection,
-            queue_name=self.queue,
-            cardinality="many" if self._settings.batch else "one",
-            is_sessions_enabled=bool(self._settings.sessions),
+            self._function(), self.__name__, connection=self._settings.connection, queue_name=self.queue,
+            cardinality="many" if self._settings.batch else "one", is_sessions_enabled=bool(self._settings.sessions),
             auto_complete_messages=True,
-        )
+        )  # fmt: skip
 
     @property
     def _function_builders(self) -> NoReturn:

@@ -30,15 +30,10 @@ if TYPE_CHECKING:
     from recoverable.azure._settings import ServiceBusSettings
 
 ARRAYS = {
-    "content_type": "ContentTypeArray",
-    "correlation_id": "CorrelationIdArray",
-    "partition_key": "PartitionKeyArray",
-    "reply_to": "ReplyToArray",
-    "reply_to_session_id": "ReplyToSessionIdArray",
-    "session_id": "SessionIdArray",
-    "subject": "SubjectArray",
-    "to": "ToArray",
-}
+    "content_type": "ContentTypeArray", "correlation_id": "CorrelationIdArray", "partition_key": "PartitionKeyArray",
+    "reply_to": "ReplyToArray", "reply_to_session_id": "ReplyToSessionIdArray", "session_id": "SessionIdArray",
+    "subject": "SubjectArray", "to": "ToArray",
+}  # fmt: skip
 """The text fields, and the arrays in which a batch has them. The host leaves out empty values, so a short array cannot
 be assigned."""
 
@@ -87,14 +82,9 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     headers = texts(properties) if properties else NO_HEADERS
     carried = carried_in(headers) if headers else NOTHING_CARRIED
     message = Message(
-        native.get_body(),
-        id=carried.message_id or native.message_id or "",
-        headers=headers,
-        queue=queue,
-        sent_at=carried.time_sent or aware(native.enqueued_time_utc),
-        group_id=native.session_id,
-        native=native,
-    )
+        native.get_body(), id=carried.message_id or native.message_id or "", headers=headers, queue=queue,
+        sent_at=carried.time_sent or aware(native.enqueued_time_utc), group_id=native.session_id, native=native,
+    )  # fmt: skip
     if platform.redelivers_only:
         carried = carried_in_order(carried, refused_sends=carried.refused_sends)
     delivery = Delivery(message, delivered(native.delivery_count), carried)
@@ -130,7 +120,7 @@ def delivered(count: object) -> int:
 
 
 def aware(moment: datetime | None) -> datetime | None:
-    """Return the moment in UTC, which is what the host means where it leaves the zone out."""
+    """Return the moment in UTC; the host means UTC where it leaves the zone out."""
     if moment is None or moment.tzinfo is None:
         return moment and moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC)
@@ -235,7 +225,7 @@ def checked_binary(messages: object, *, batch: bool) -> list[Any]:
     """Return the messages of a trigger that users wrote, as `as_list` does.
 
     Raises:
-        TypeError: as `as_list`; or the trigger delivers text, for a JSON body then overwrites metadata.
+        TypeError: as `as_list`; or the trigger delivers text, and a JSON body then overwrites metadata.
     """
     natives = as_list(messages, batch=batch)
     if len(natives) == 1 and is_text(natives[0]):  # many at once are no JSON object, and overwrite nothing

@@ -115,9 +115,9 @@ def send_outgoing(work: Processing) -> None:
     waiting, invocation.outgoing = invocation.outgoing, []
     now = invocation.clock()
     copies = {delivery: [copy_at(entry, now) for entry in outbox.close()] for delivery, outbox, _ in waiting}
-    results = iter(work.broker().send([copy for each in copies.values() for copy in each], work.environment))
+    results = iter(work.send([copy for each in copies.values() for copy in each]))
     unsent = {delivery: unsent_of(each, results) for delivery, each in copies.items()}
-    rest = pauses(work.patience.total_seconds())
+    rest = pauses(min(work.patience, work.seconds_for_sends() / 2))
     for delivery, _, seconds in waiting:
         refused = send_rest(delivery, unsent[delivery], work, rest)
         settlement = (
@@ -129,7 +129,7 @@ def send_outgoing(work: Processing) -> None:
 
 
 def copy_at(entry: Entry, now: datetime) -> Copy:
-    """Return what is sent at this time: a delay begins when the message is sent."""
+    """Return the copy as it is sent at this time: a delay begins when the message is sent."""
     if entry.delay <= NO_DELAY:
         return entry.copy
     due = {"scheduled_enqueue_time_utc": in_milliseconds(now + entry.delay)}
@@ -157,7 +157,7 @@ def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: 
 
     Args:
         delivery: its message.
-        unsent: what was not sent together with the messages of others, of which one may be the reason.
+        unsent: the messages that were not sent together with those of others, one of which may be the reason.
         work: what the invocation works with.
         rest: the pauses that are left to the invocation.
     """
@@ -165,7 +165,7 @@ def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: 
         return missing
     while unsent:
         copies = [each.copy for each in unsent]
-        unsent = unsent_of(copies, iter(work.broker().send(copies, work.environment)))
+        unsent = unsent_of(copies, iter(work.send(copies)))
         if refused := next((each for each in unsent if each.failure is not UNTRIED), None):
             if refused.failure.is_for_good or is_over(delivery, refused, work) or (pause := next(rest, None)) is None:
                 return refused

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
     from recoverable._rate_limit.limiter import Limiter
+    from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
+    from recoverable._service_bus.wire import Copy
     from recoverable.azure._outgoing import ServiceBusSender
     from recoverable.azure._settings import ServiceBusSettings
     from recoverable.hosting import Environment
@@ -37,10 +39,33 @@ if TYPE_CHECKING:
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
 
 
+ADVICE = (
+    "It sends nothing more, and all of it is delivered again. Lower maxMessageBatchSize, or raise the queue's lockDuration and "
+    "ServiceBusEndpoint(lock=...)"
+)
+
+
 class Abandoned(Exception):
-    """Raised for a handler that raised a BaseException, which no host expects: the host then abandons the message."""
+    """Raised to have the host abandon its messages where no exception of a handler says why, and for one that is a BaseException."""
 
     __module__ = "recoverable.azure"  # the name under which users import it
+
+
+class WorkerDeadline(Deadline):
+    """The time that handlers have on Functions: no alarm stops a plain one, because the worker runs it in a thread.
+
+    A batch that outlives its locks is delivered again, beside itself. If it sent its copies all the same, each delivery would make copies of
+    its own, and each copy again. So its handlers start in time, and it sends nothing once the locks are over.
+    """
+
+    def seconds_left(self) -> float:
+        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        seconds = min(self._seconds_for_handlers(), self.own_seconds)  # type: ignore[misc]  # it is always given
+        self.ends = self.now() + seconds
+        return seconds
+
+    def arm(self) -> None:
+        """Do nothing."""
 
 
 class Processor(Frozen):
@@ -53,6 +78,8 @@ class Processor(Frozen):
         platform: what it counts and can do.
         patience: for how long sends are repeated that Service Bus did not take.
         time_for_retries: for how long retries in process may start; None without them.
+        time_for_handlers: for how long handlers may start; None where the host renews the locks.
+        time_for_sends: for how long copies may be sent; None as before.
         environment: client and clock of an invocation that no test makes.
     """
 
@@ -62,6 +89,8 @@ class Processor(Frozen):
     platform: Platform
     patience: timedelta
     time_for_retries: timedelta | None
+    time_for_handlers: timedelta | None
+    time_for_sends: timedelta | None
     environment: Environment
 
     __hash__ = object.__hash__  # the state that a process keeps is each endpoint's own
@@ -86,15 +115,16 @@ class Processor(Frozen):
         environment = current_environment.get() or self.environment
         deliveries = deliveries_of(natives, self.settings, self.platform)
         invocation = self._invocation(environment, context)
-        seconds_in_place = countdown(environment, self.platform.longest_delay)
-        steps: Flow = process_messages(
-            Processing(deliveries, invocation, environment, self.settings, self.patience, seconds_in_place)
-        )
+        work = Processing(
+            deliveries, invocation, environment, self.settings, self.patience.total_seconds(),
+            countdown(environment, self.platform.longest_delay), countdown(environment, self.time_for_sends),
+        )  # fmt: skip
+        steps: Flow = process_messages(work)
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
             steps = emit_after(steps, invocation.observer, invocation, deliveries)
-        handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
+        handler = self._handler(environment)
         if not self.is_coroutine:
             return drive(steps, handler, invocation.deadline)
         from recoverable._flow.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
@@ -109,12 +139,23 @@ class Processor(Frozen):
         outgoing_sender(self.environment, self.settings)
 
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
+        own = self.settings.handler_timeout
+        seconds = FOREVER if own is None else own.total_seconds()
+        deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
         return Invocation(
-            self.settings.recoverability, self.platform, environment.clock, Deadline(), context=context,
+            self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
             holds_interruptions=False,
         )  # fmt: skip
+
+    def _handler(self, environment: Environment) -> Callable[[Message], Any]:
+        handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
+        if self.settings.handler_timeout is None or self.is_coroutine:
+            return handler
+        from recoverable.azure._threads import limited  # noqa: PLC0415  # for those who limit the time
+
+        return limited(handler, self.settings.handler_timeout.total_seconds(), environment)
 
     def _observer(self, environment: Environment) -> Observer | None:
         callbacks = self.settings.recoverability.observe
@@ -147,32 +188,42 @@ class Processing(NamedTuple):
         invocation: what their attempts share, and how each message is to be settled.
         environment: client, clock, and what waits.
         settings: the endpoint's.
-        patience: for how long sends are repeated that Service Bus did not take.
-        seconds_in_place: returns for how long a message may still wait in place.
+        patience: for how many seconds sends are repeated that Service Bus did not take.
+        seconds_in_place: returns for how many seconds a message may still wait in place.
+        seconds_for_sends: returns for how many seconds copies may still be sent, which is until the locks of a batch end.
     """
 
     deliveries: list[Delivery]
     invocation: Invocation
     environment: Environment
     settings: ServiceBusSettings
-    patience: timedelta
+    patience: float
     seconds_in_place: Callable[[], float]
+    seconds_for_sends: Callable[[], float]
 
     def broker(self) -> Broker:
         """Return what sends; see `broker_for`."""
         return broker_for(self.environment, self.settings)
+
+    def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
+        """Send copies; return for each the reason why it was not sent, or None; see `Broker.send`.
+
+        Raises:
+            Abandoned: the locks of the batch are over: it is delivered again, and would send the same once more.
+        """
+        if self.seconds_for_sends() <= 0:
+            raise Abandoned(
+                f"a batch from '{self.settings.queue}' took longer than its locks of {self.settings.lock} allow. {ADVICE}"
+            )
+        return self.broker().send(copies, self.environment, alone=alone)
 
 
 def countdown(environment: Environment, time: timedelta | None) -> Callable[[], float]:
     """Return a function that returns the seconds that are left of a time that begins now; without one it is endless."""
     if time is None:
         return FOREVER.__float__
-    ends = environment.clock() + time
-
-    def seconds_left() -> float:
-        return (ends - environment.clock()).total_seconds()
-
-    return seconds_left
+    ends, seconds = environment.seconds() + time.total_seconds(), environment.seconds
+    return lambda: ends - seconds()
 
 
 def broker_for(environment: Environment, settings: ServiceBusSettings) -> Broker:
@@ -204,11 +255,18 @@ def process_messages(work: Processing) -> Steps:
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
+    lock, settlements = work.settings.lock, work.invocation.settlements
+    if lock is not None and len(work.deliveries) > 1:
+        from recoverable.azure._lock import hand_back_apart  # noqa: PLC0415  # for batches alone
+
+        hand_back_apart(work, lock)
     for delivery in work.deliveries:
+        if delivery.message in settlements:
+            continue
         yield from attempt_each([delivery.message], work.invocation)
         if delivery.message.group_id is not None:  # before the next message of its session runs
             yield from send_collected(work)
-        settlement = work.invocation.settlements.get(delivery.message)
+        settlement = settlements.get(delivery.message)
         if isinstance(settlement, Redeliver):
             yield from abandon(delivery, settlement, work)
     yield from send_collected(work)
@@ -219,7 +277,7 @@ def process_messages(work: Processing) -> Steps:
 
 
 def send_collected(work: Processing) -> Steps:
-    """Send what handlers have sent so far; what comes of it settles their messages."""
+    """Send the messages that handlers have sent so far, and settle the handlers' own messages by the answers."""
     if work.invocation.outgoing:
         from recoverable.azure._outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
 
@@ -239,7 +297,7 @@ def forwards_of(deliveries: list[Delivery], work: Processing) -> Generator[Run |
             case Complete():
                 pass
             case Forward():
-                forwards.append((delivery, settlement))
+                forwards.append((delivery, not_beside(delivery, settlement, work.settings)))
             case Redeliver():
                 yield from abandon(delivery, settlement, work)
             case None:
@@ -247,6 +305,14 @@ def forwards_of(deliveries: list[Delivery], work: Processing) -> Generator[Run |
             case _:
                 assert_never(settlement)
     return forwards
+
+
+def not_beside(delivery: Delivery, forward: Forward, settings: ServiceBusSettings) -> Forward:
+    """Return the forwarding so that a retry waits for `handler_timeout` at least, while the handler that was left behind may still run."""
+    least = settings.handler_timeout
+    if least is None or not delivery.left_behind or forward.to != settings.queue or forward.delay >= least:
+        return forward
+    return forward.replace(delay=least)
 
 
 def abandon(delivery: Delivery, settlement: Redeliver, work: Processing) -> Generator[Run | Call, Any, NoReturn]:

@@ -1,4 +1,4 @@
-"""Define the settings of an endpoint as one value that checks itself, and what they say of its platform."""
+"""Define the settings of an endpoint as one value that checks itself, and derive the description of its platform."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Literal
 from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen
 from recoverable._ladder.settlement import Platform
-from recoverable._limits import checked_delay, checked_queue
-from recoverable._service_bus.app_settings import checked_connection, find_setting, host, machine, resolved, shown
+from recoverable._limits import NO_DELAY, checked_delay, checked_queue
+from recoverable._service_bus import app_settings
+from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recoverable._ladder.delivery import Delivery
+
+MARGIN = timedelta(seconds=5)
+"""Time of a lock that may be over when the invocation begins, or that completing takes; of a short lock a tenth."""
+
+LONGEST_LOCK = timedelta(minutes=5)
+"""The longest `lockDuration` (Service Bus, "Message transfers, locks, and settlement")."""
 
 RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
 """For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
@@ -30,12 +37,14 @@ class ServiceBusSettings(Frozen):
         connection: the name of the connection in the app settings.
         sessions: True if the queue has sessions; "ordered" if they keep their order over delayed retries too.
         batch: True if the trigger gives many messages at once.
+        lock: for how long the queue of a batch locks its messages; made of the app setting RECOVERABLE_LOCK_DURATION when not given.
+        handler_timeout: for how long a handler may work on one message; None for as long as the function runs.
         resend_for: for how long sends are repeated; None is 60 s, and 10 s in a batch.
 
     Raises:
         TypeError: a setting of another kind.
-        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that is the queue itself; ordered
-            sessions in a batch; a time above an hour.
+        ValueError: a blank name, a `%SETTING%` that is none, a sub-queue, a topic's subscription, or an error queue that
+            is the queue itself; ordered sessions in a batch; a batch without a lock; a time above an hour.
     """
 
     recoverability: Recoverability
@@ -43,6 +52,8 @@ class ServiceBusSettings(Frozen):
     connection: str
     sessions: bool | Literal["ordered"] = False
     batch: bool = False
+    lock: timedelta | None = None
+    handler_timeout: timedelta | None = None
     resend_for: timedelta | None = None
 
     def __post_init__(self) -> None:
@@ -52,9 +63,13 @@ class ServiceBusSettings(Frozen):
         self._assign(
             queue=queue,
             recoverability=recoverability,
-            connection=checked_connection("ServiceBusEndpoint(connection)", self.connection),
+            connection=app_settings.checked_connection("ServiceBusEndpoint(connection)", self.connection),
         )
         check_sessions(self.sessions, batch=self.batch)
+        self._assign(lock=checked_lock(self.lock, os.environ) if self.batch else None)
+        own = self.handler_timeout
+        if own is not None and not checked_delay("ServiceBusEndpoint(handler_timeout)", own, timedelta(hours=1)):
+            raise ValueError("ServiceBusEndpoint(handler_timeout) is 0; write how long a handler may run, or None")
         if self.resend_for is not None:
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
 
@@ -76,13 +91,9 @@ class ServiceBusSettings(Frozen):
             ValueError: order is kept, and an invocation cannot wait out one of the delays.
         """
         platform = Platform(
-            "header" if self.batch else "native",
-            shared_process=True,
-            text_log=True,
-            is_source=is_source,
-            host=host(os.environ),
-            machine=machine(os.environ),
-        )
+            "header" if self.batch else "native", shared_process=True, text_log=True, is_source=is_source,
+            host=app_settings.host(os.environ), machine=app_settings.machine(os.environ),
+        )  # fmt: skip
         if not self.is_ordered:
             return platform
         from recoverable.azure._waiting import check_delays, host_options, longest_wait  # noqa: PLC0415  # for ordered sessions alone
@@ -98,6 +109,16 @@ class ServiceBusSettings(Frozen):
         from recoverable.azure._waiting import host_options, time_for_retries  # noqa: PLC0415  # for those who ask for it
 
         return time_for_retries(host_options(os.environ), batch=self.batch)
+
+    def times_of_batch(self) -> tuple[timedelta | None, timedelta | None]:
+        """Return for how long handlers may start in a batch, and copies may be sent; None where the host renews the locks.
+
+        Handlers start while copies can still leave, with their repetitions, and in half of the lock at least.
+        """
+        if self.lock is None:
+            return None, None
+        for_sends = self.lock - min(MARGIN, self.lock / 10)
+        return max(for_sends - self.patience, self.lock / 2), for_sends
 
 
 def is_source(name: str, delivery: Delivery) -> bool:
@@ -116,7 +137,9 @@ def with_error_queue(recoverability: Recoverability, queue: str, settings: Mappi
     name = resolved(given, settings)
     checked_entity(name)
     if name.lower() == queue.lower():
-        raise ValueError(f"the error queue is {shown(name)}, the queue itself; write the name of another queue")
+        raise ValueError(
+            f"the error queue is {app_settings.shown(name)}, the queue itself; write the name of another queue"
+        )
     return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
 
 
@@ -138,15 +161,40 @@ def checked_entity(queue: str) -> str:
     """
     if "/subscriptions/" in f"{queue}/".lower():  # no queue's own name has such a segment
         raise ValueError(
-            f"{shown(queue)} is a topic's subscription, which takes no copies; let it forward to a queue (ForwardTo), and "
+            f"{app_settings.shown(queue)} is a topic's subscription, which takes no copies; let it forward to a queue (ForwardTo), and "
             "write that queue's name"
         )
     if "$" in queue:  # no queue's own name has it
         raise ValueError(
-            f"{shown(queue)} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
+            f"{app_settings.shown(queue)} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
             "(ForwardDeadLetteredMessagesTo), and write that queue's name"
         )
     return queue
+
+
+def checked_lock(lock: object, settings: Mapping[str, str]) -> timedelta:
+    """Return how long the queue locks the messages of a batch: as given, else by the app settings.
+
+    Raises:
+        ValueError: neither says it, or Service Bus has no such lock.
+    """
+    if lock is None and (said := find_setting(LOCK_DURATION, settings)):
+        lock = duration(said)
+    if not isinstance(lock, timedelta) or not NO_DELAY < lock <= LONGEST_LOCK:
+        raise ValueError(
+            f"ServiceBusEndpoint(batch=True, lock) is {lock}; write the queue's lockDuration, up to 5 minutes, because the host does "
+            f"not say it: lock=timedelta(minutes=1), or the app setting {LOCK_DURATION}: PT1M"
+        )
+    return lock
+
+
+def check_timeout_in_order(settings: ServiceBusSettings, *, is_coroutine: bool) -> None:
+    """Raise ValueError for a plain handler of ordered sessions whose time is limited: its message could only be redelivered beside it."""
+    if settings.is_ordered and settings.handler_timeout is not None and not is_coroutine:
+        what = 'ServiceBusEndpoint(sessions="ordered", handler_timeout=...) cannot stop a plain handler'
+        raise ValueError(
+            f"{what}, and its message is redelivered beside it; write a coroutine, or time-outs for its calls"
+        )
 
 
 def check_sessions(value: object, *, batch: bool) -> None:

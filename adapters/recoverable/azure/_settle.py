@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._flow.refusals import MOST_REFUSALS
@@ -20,7 +20,6 @@ from recoverable.headers import MESSAGE_ID, REFUSED_SENDS
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
-    from recoverable._service_bus.senders import Broker
     from recoverable._service_bus.wire import Copy
     from recoverable.azure._processor import Processing
     from recoverable.azure._settings import ServiceBusSettings
@@ -42,7 +41,7 @@ ADVICE: Mapping[Kind, str] = {
 
 
 class CopyNotSent(Exception):
-    """Raised when a copy could not be sent: the host then abandons the original, which is delivered again."""
+    """Raised when a copy could not be sent: the host then abandons the original and delivers it again."""
 
     __module__ = "recoverable.azure"  # the name under which users import it
 
@@ -100,17 +99,15 @@ class Sending(NamedTuple):
 
     Args:
         work: has what waits, the clock and the connection's name.
-        broker: sends.
-        namespace: the broker's.
+        namespace: the Service Bus namespace.
         began: the time from which delays and the patience count.
-        patience: for how long sends are repeated.
+        patience: for how many seconds sends are repeated.
     """
 
     work: Processing
-    broker: Broker
     namespace: str
     began: datetime
-    patience: timedelta
+    patience: float
 
     def copy(self, letter: Letter, way: Way) -> Copy:
         """Return the copy of a letter by one of its ways."""
@@ -128,9 +125,9 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     Raises:
         ValueError: there is no such connection.
     """
-    broker = work.broker()
-    patience = NO_DELAY if deferred else work.patience
-    sending = Sending(work, broker, broker.namespace, work.environment.clock(), patience)
+    # half of a batch's time is for the last round, which tries the other ways
+    patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
+    sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
     letters = []
     for delivery, forward in forwards:
         own = stays(delivery, forward)
@@ -171,7 +168,7 @@ def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, 
 
 
 def in_sending_order(letters: Sequence[Letter]) -> list[Letter]:
-    """Return the letters with the largest first: Service Bus is more likely to refuse these, and what is sent before is sent again."""
+    """Return the letters with the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again."""
     return sorted(letters, key=lambda letter: -len(letter.delivery.message.body))
 
 
@@ -191,20 +188,19 @@ def deliver(letters: Sequence[Letter], sending: Sending) -> list[Letter]:
 
 def deliver_phase(letters: list[Letter], sending: Sending) -> list[Letter]:
     """Send letters again and again until they are taken or the patience ends; return those that nothing took."""
-    seconds = sending.patience.total_seconds()
-    stuck = send_round(letters, sending, final=seconds < FIRST_PAUSE)
-    if not stuck or seconds < FIRST_PAUSE:
+    stuck = send_round(letters, sending, final=sending.patience < FIRST_PAUSE)
+    if not stuck or sending.patience < FIRST_PAUSE:
         return stuck
     if not any(letter.is_hopeless for letter in stuck):
         log_repetition(stuck, sending.patience)
-    environment, rest = sending.work.environment, pauses(seconds)
+    environment, rest = sending.work.environment, pauses(sending.patience)
     pause = next(rest, None)
     while stuck and pause is not None:
         if any(letter.is_hopeless for letter in stuck):  # it is redelivered at once, and must not be in a hot loop
             environment.sleep(pause + sum(rest))
             break
         environment.sleep(pause)
-        pause = next(rest, None) if environment.clock() - sending.began < sending.patience else None
+        pause = next(rest, None) if (environment.clock() - sending.began).total_seconds() < sending.patience else None
         stuck = send_round(stuck, sending, final=pause is None)
     return stuck
 
@@ -218,7 +214,7 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
         final: True in the last round, in which a failure that may pass leads to the next way too.
     """
     copies = [sending.copy(letter, letter.ways[0]) for letter in letters]
-    failures = sending.broker.send(copies, sending.work.environment)
+    failures = sending.work.send(copies)
     failed = []
     for letter, failure in zip(letters, failures, strict=True):
         if failure is None:
@@ -252,7 +248,7 @@ def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failu
         if way.bare and not (failure and may_fit_when_smaller(letter.delivery, failure)):
             continue
         copy = sending.copy(letter, way)
-        failure = answers.get(copy.to) or sending.broker.send([copy], sending.work.environment, alone=True)[0]
+        failure = answers.get(copy.to) or sending.work.send([copy], alone=True)[0]
         if failure is None:
             letter.taken = way
             if not letter.refusals:  # it was refused only because of others in its batch
@@ -272,12 +268,12 @@ def may_fit_when_smaller(delivery: Delivery, failure: Failure) -> bool:
     return failure.fits_when_smaller or (failure.is_unknown and delivery.carried.refused_sends >= MOST_REFUSALS)
 
 
-def log_repetition(letters: Sequence[Letter], patience: timedelta) -> None:
+def log_repetition(letters: Sequence[Letter], patience: float) -> None:
     """Log that sends failed and are repeated for a while."""
     text = "Service Bus send to '%s' failed for %d messages (%s). It is repeated for up to %g s."
     for to, failure, _, ids in failed_sends(letters):
         extra = {"message_ids": ids, "queue": to}
-        log_safely(log.warning, text, to, len(ids), failure.reason, patience.total_seconds(), extra=extra)
+        log_safely(log.warning, text, to, len(ids), failure.reason, patience, extra=extra)
 
 
 def log_outcome(letters: Sequence[Letter], connection: str) -> None:

@@ -1,4 +1,4 @@
-"""Wait or retry inside an invocation, as far as host.json lets it; where sessions keep their order, the delay of a retry is waited out so."""
+"""Wait or retry inside an invocation, as far as host.json lets it; where sessions keep their order, a retry waits out its delay there."""
 
 from __future__ import annotations
 

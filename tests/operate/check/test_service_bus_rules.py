@@ -43,6 +43,8 @@ class Case(NamedTuple):
     code: str = CODE
 
 
+LOCKED = changed("maxDeliveryCount: 100", "lockDuration: 'PT2M'\n    maxDeliveryCount: 100")
+
 CASES: dict[str, Case] = {
     "lock-renewal": Case(
         "host.json lets a function run for 0:05:00 and renews locks for 0:04:00, so a message that takes longer cannot be completed, and runs again"
@@ -173,6 +175,18 @@ CASES: dict[str, Case] = {
         " again until it is given up; write a lockDuration of up to PT5M and a shorter functionTimeout, or let single messages trigger the function",
         code=endpoint("batch=True"),
     ),
+    "stated-lock": Case(
+        "function_app.py:6 says a lock of 0:03:00, and orders locks messages for 0:02:00, so batches run again while they are still worked on, and"
+        " their messages multiply; write lock=timedelta(seconds=120), or a longer lockDuration",
+        LOCKED,
+        {**HOST, "functionTimeout": "00:01:00"},
+        endpoint("batch=True, lock=timedelta(minutes=3)"),
+    ),
+    "handler-limit": Case(
+        "function_app.py:6 has a handler_timeout of 0:06:00, and functionTimeout is 0:05:00, so the function ends before its handler is stopped;"
+        " write a shorter handler_timeout, or a longer time for the function",
+        code=endpoint("handler_timeout=timedelta(minutes=6)"),
+    ),
 }  # fmt: skip
 
 
@@ -185,16 +199,20 @@ BATCHES = OnServiceBus(
     trigger=Trigger("orders", binary=True, completes=None, many=True),
 )  # fmt: skip
 
-NOT_YET = {"stated-lock", "handler-limit"}
-"""Rules on settings that this version's endpoint does not have."""
-
 
 def test_each_rule_has_a_case() -> None:
-    assert {each.name for each in SERVICE_BUS_RULES} == CASES.keys() | NOT_YET
+    assert {each.name for each in SERVICE_BUS_RULES} == CASES.keys()
 
 
 def test_nothing_is_found_where_all_is_right(check: Check, tmp_path: Path) -> None:
     assert check(written(tmp_path, GOOD)) == (0, ALL_DONE, "")
+
+
+def test_a_lock_that_an_app_setting_states_is_compared_too(check: Check, tmp_path: Path) -> None:
+    bicep = LOCKED.replace("PYTHON_", "RECOVERABLE_LOCK_DURATION: 'PT3M'\n    PYTHON_", 1)
+    file = written(tmp_path, bicep, {**HOST, "functionTimeout": "00:01:00"}, endpoint("batch=True"))
+
+    assert "RECOVERABLE_LOCK_DURATION says a lock of 0:03:00, and orders locks messages for 0:02:00" in check(file).out
 
 
 def test_nothing_is_found_in_the_example_shop(check: Check) -> None:

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from proof.ladders import ERRORS, in_process, ladder, quiet_between_rounds
 from proof.policies import own_policy, to_a_refused_queue
-from proof.service_bus.scenarios import QUEUE, Scenario
+from proof.service_bus.scenarios import LOCK, QUEUE, Scenario
 from recoverable_local.testing import Fault, Refused, Throttled
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 
-BATCH: Mapping[str, Any] = {"batch": True}
+BATCH: Mapping[str, Any] = {"batch": True, "lock": timedelta(seconds=LOCK)}
 SESSIONS: Mapping[str, Any] = {"sessions": True}
 ORDERED: Mapping[str, Any] = {"sessions": "ordered"}
 PROPERTIES: Mapping[str, Any] = {

@@ -35,7 +35,7 @@ FIELDS = st.fixed_dictionaries(
         "time_to_live": st.integers(3_600, 40 * 24 * 3_600).map(lambda seconds: timedelta(seconds=seconds)),
     },
 )
-ENDPOINTS = st.fixed_dictionaries({"batch": st.booleans()})
+ENDPOINTS = st.fixed_dictionaries({"batch": st.booleans(), "lock": st.just(timedelta(minutes=1))})
 
 
 @st.composite

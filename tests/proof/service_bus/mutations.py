@@ -19,7 +19,7 @@ send = Broker.send
 
 def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
     """Take copies that could not be sent for sent."""
-    sending.broker.send([sending.copy(letter, letter.ways[0]) for letter in letters], sending.work.environment)
+    sending.work.send([sending.copy(letter, letter.ways[0]) for letter in letters])
     return []
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from recoverable._service_bus.app_settings import PREFIXES, connection, find_setting
+from recoverable._service_bus.app_settings import LOCK_DURATION, PREFIXES, connection, find_setting
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
 from recoverable_local.functions_host.app.folder import SCRIPT, App, AppError, read_app
 from recoverable_local.functions_host.app.triggers import Trigger
@@ -83,7 +83,7 @@ class LocalFunctions:
         self._cleanup.close()
 
     def _start(self, cleanup: ExitStack) -> None:
-        triggers = served(_functions(self.app, self.settings), self.app).triggers
+        triggers = served(_functions(self._with_lock(), self.settings), self.app).triggers
         connections = self._connections(triggers, cleanup)
         self.app = replace(self.app, settings={**self.app.settings, **connections})
         first = triggers[0].connection if triggers else ""
@@ -106,7 +106,13 @@ class LocalFunctions:
         if not missing:
             return {}
         self.namespace = cleanup.enter_context(self._new_namespace(triggers))
-        return _leading_to(self.namespace.connection_string, missing)
+        lock = {LOCK_DURATION: self._with_lock().settings[LOCK_DURATION]}
+        return {**lock, **_leading_to(self.namespace.connection_string, missing)}
+
+    def _with_lock(self) -> App:
+        """Return the app with the lock duration of the queues that are made here, which endpoints of batches need, unless its settings have one."""
+        lock = f"PT{self.settings.lock_duration.total_seconds():g}S"
+        return replace(self.app, settings={LOCK_DURATION: lock, **self.app.settings})
 
     def _new_namespace(self, triggers: tuple[Trigger, ...]) -> ServiceBusNamespace:
         """Create a namespace with all queues and topics that the triggers read."""

@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from recoverable._ladder import faults
 from recoverable._ladder.faults import EXCEPTION_MESSAGE
 from recoverable.headers import FIRST_FAILED_AT, LOG_STREAM, REQUEST_ID, read_date
 from recoverable_operate._commands.session import Session
-from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, messages, printable
+from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, Progress, messages, printable
 from recoverable_operate.errors import FailedMessage, Outcome, Plan, Settings, Tally, group_of
 from recoverable_operate.errors._message import ACTIVE, some
 from recoverable_operate.errors._redrive import name_of
@@ -180,6 +181,16 @@ def group_data(tally: Tally) -> dict[str, Any]:
     }
 
 
+def watched(session: Session, plan: Plan, outcome: Outcome | None = None) -> AbstractContextManager[None]:
+    """Show how far a look is, and how far sending is where messages are sent."""
+
+    def progress() -> Progress:
+        settled = None if outcome is None else outcome.settled
+        return Progress(plan.seen, session.queue.depth, plan.matched, plan.chosen, settled)
+
+    return session.terminal.watching(progress)
+
+
 def finish_look(session: Session, plan: Plan) -> int:
     """Print how the look ended, and return the exit status of a verb that only looks."""
     say_ending(session, plan)
@@ -193,8 +204,8 @@ def say_ending(session: Session, plan: Plan) -> None:
     session.terminal.note(f"Looked at {messages(plan.seen)}; {plan.matched} match.")
     if plan.ending:
         session.terminal.note(f"Not all was looked at: {plan.ending}.")
-    unseen = getattr(session.queue, "unseen", lambda: 0)()
-    if unseen and plan.ending is None:
+    unseen = (session.queue.depth or 0) - plan.seen
+    if unseen > 0 and plan.ending is None:
         session.terminal.note(
             f"The queue says that it holds about {unseen} more: hidden by another reader, delayed, or counted late."
         )

@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import nullcontext
 from typing import IO
 
 from recoverable_operate._commands.arguments import add_filter, add_queue, filter_of
-from recoverable_operate._commands.display import finish_look
+from recoverable_operate._commands.display import finish_look, watched
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate.errors import OperateError, Plan, matching
 from recoverable_operate.errors._exchange import line_of
@@ -35,8 +36,9 @@ def export(session: Session, arguments: argparse.Namespace) -> int:
     """Write each message that the filter chooses."""
     plan = Plan()
     file = new_file(arguments.file) if arguments.file else sys.stdout
-    for message in matching(session.queue, filter_of(arguments), arguments.limit, plan):
-        file.write(line_of(message, session.queue))
+    with nullcontext() if file.isatty() else watched(session, plan):
+        for message in matching(session.queue, filter_of(arguments), arguments.limit, plan):
+            file.write(line_of(message, session.queue))
     file.flush()
     if arguments.file:
         file.close()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 
 from recoverable_operate._commands.arguments import add_looking, filter_of
-from recoverable_operate._commands.display import finish_look, group_data, group_table
+from recoverable_operate._commands.display import finish_look, group_data, group_table, watched
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate.errors import Plan, matching
 
@@ -28,8 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
 def show_groups(session: Session, arguments: argparse.Namespace) -> int:
     """Print the groups of the messages that the filter chooses."""
     plan = Plan()
-    for _ in matching(session.queue, filter_of(arguments), arguments.limit, plan):
-        pass
+    with watched(session, plan):
+        for _ in matching(session.queue, filter_of(arguments), arguments.limit, plan):
+            pass
     if arguments.json:
         for each in plan.groups.values():
             session.terminal.data(group_data(each))

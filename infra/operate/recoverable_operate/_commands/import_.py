@@ -15,6 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
+from recoverable_operate._commands.display import watched
 from recoverable_operate._commands.retry import agreed, finish, print_plan, redriving, rules_of, settings_of, status_of
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, messages
@@ -112,7 +113,8 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
         raise OperateError(f"{arguments.file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     work, plan = Import(session, arguments, lines), Plan()
     settings = replace(settings_of(arguments), edits={name: line.message for name, line in lines.items()})
-    work.look(plan)
+    with watched(session, plan):
+        work.look(plan)
     print_plan(session, arguments, plan, settings)
     missing = work.missing(plan)
     if session.queue.ordered and plan.targets:

@@ -14,7 +14,7 @@ import os
 from typing import IO
 
 from recoverable_operate._commands.arguments import add_filter, add_max_delivery_count, add_queue, filter_of
-from recoverable_operate._commands.display import command_with, show_plan
+from recoverable_operate._commands.display import command_with, show_plan, watched
 from recoverable_operate._commands.export import new_file
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, printable
@@ -41,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
 def purge(session: Session, arguments: argparse.Namespace) -> int:
     """Make the plan, show it, ask for the queue's name, and carry it out."""
     plan, name = Plan(), name_of(session.queue.address)
-    plan_purge(session.queue, filter_of(arguments), arguments.limit, plan)
+    with watched(session, plan):
+        plan_purge(session.queue, filter_of(arguments), arguments.limit, plan)
     show_plan(session, plan, "delete")
     if session.stop.requested or not plan.chosen:
         return NOTHING

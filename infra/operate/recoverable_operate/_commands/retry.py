@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
-from recoverable_operate._commands.display import command_with, plan_data, show_outcome, show_plan
+from recoverable_operate._commands.display import command_with, plan_data, show_outcome, show_plan, watched
 from recoverable_operate._commands.session import Session, run_with_queue, show_doubts
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, messages
 from recoverable_operate.errors import (
@@ -61,7 +61,8 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.yes and session.queue.sends_along and not (arguments.canary or getattr(arguments, "edit", False)):
         return retry_along(session, arguments)
     plan, settings, more = Plan(), settings_of(arguments), planner(session, arguments)
-    more(plan)
+    with watched(session, plan):
+        more(plan)
     print_plan(session, arguments, plan, settings)
     if (status := status_of(plan)) is not None:
         return status
@@ -117,12 +118,10 @@ def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan],
 
 @contextmanager
 def redriving(session: Session, plan: Plan, settings: Settings) -> Iterator[Redrive]:
-    """Yield what sends, with the progress shown."""
-    with session.terminal.progress(plan.chosen) as progress:
-        yield Redrive(
-            session.queue, session.journal, settings, clock=session.clock, stop=session.stop,
-            progress=lambda outcome: progress(outcome.settled, plan.chosen),
-        )  # fmt: skip
+    """Yield a run that sends, and show how far it is."""
+    redrive = Redrive(session.queue, session.journal, settings, clock=session.clock, stop=session.stop)
+    with watched(session, plan, redrive.outcome):
+        yield redrive
 
 
 def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bool:

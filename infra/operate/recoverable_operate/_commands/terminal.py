@@ -9,13 +9,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from select import select
 from time import monotonic
 from types import FrameType
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn
+from rich.progress import Progress as Bar
 
 from recoverable_operate.errors import Stop
 
@@ -24,6 +26,9 @@ DONE, PARTLY, REFUSED, NOTHING, INTERRUPTED = 0, 1, 2, 3, 130
 
 ASKS_FOR = 20
 """Seconds between two looks at what is held while a question waits for its answer."""
+
+LINE_EVERY, REFRESHED_EVERY = 10.0, 0.25
+"""Seconds between two lines about the progress of a run, and between two looks at it for a bar on a terminal."""
 
 PIPE_WIDTH = 120
 """Columns where nobody has a terminal of a width."""
@@ -69,18 +74,83 @@ class Terminal:
         return sys.stdin.readline().strip()
 
     @contextmanager
-    def progress(self, total: int) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function that shows how many of how many are done, with rate and time left, where somebody looks."""
+    def watching(self, progress: Callable[[], Progress]) -> Iterator[None]:
+        """Show how far a run is while it goes on: on a terminal a bar that fills, else a line every ten seconds.
+
+        Args:
+            progress: returns how far it is; called in a thread of its own.
+        """
+        ended, began = threading.Event(), monotonic()
+        with self._shown() as (show, every):
+
+            def watch() -> None:
+                while not ended.wait(every):
+                    show(progress(), monotonic() - began)
+
+            watcher = threading.Thread(target=watch, daemon=True)
+            watcher.start()
+            try:
+                yield
+            finally:
+                ended.set()
+                watcher.join()
+
+    @contextmanager
+    def _shown(self) -> Iterator[tuple[Callable[[Progress, float], None], float]]:
+        """Yield a function that shows how far a run is after so many seconds, and how many seconds apart it is called."""
         if not self.err.is_terminal:
-            yield lambda _done, _total: None
+            yield lambda progress, seconds: self.note(progress.text(seconds)), LINE_EVERY
             return
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-        with Progress(*columns, console=self.err) as bar:
-            task = bar.add_task("", total=total, rate="")
-            began = monotonic()
-            yield lambda done, of: bar.update(
-                task, completed=done, total=of, rate=f"{done / max(monotonic() - began, 0.1):.0f}/s"
-            )
+        with Bar(BarColumn(), TextColumn("{task.description}"), console=self.err, transient=True) as bar:
+            task = bar.add_task("")
+
+            def show(progress: Progress, seconds: float) -> None:
+                bar.update(task, completed=progress.done, total=progress.of, description=progress.text(seconds))
+
+            yield show, REFRESHED_EVERY
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Args:
+        seen: how many messages were looked at.
+        depth: about how many messages the queue holds; None where the broker does not say it.
+        matched: how many of those that were looked at the filter chose.
+        chosen: how many are to be sent.
+        settled: how many of these are sent, or stay; None while nothing is sent.
+    """
+
+    seen: int
+    depth: int | None
+    matched: int
+    chosen: int = 0
+    settled: int | None = None
+
+    @property
+    def done(self) -> int:
+        """Return how many messages are looked at or, once messages are sent, settled."""
+        return self.seen if self.settled is None else self.settled
+
+    @property
+    def of(self) -> int | None:
+        """Return out of how many; None where nobody knows."""
+        return self.depth if self.settled is None else self.chosen
+
+    def text(self, seconds: float) -> str:
+        """Return it in words.
+
+        Args:
+            seconds: for how long the run goes on.
+        """
+        of = "" if self.depth is None else f" of about {max(self.depth, self.seen):,}"
+        said = f"{self.seen:,}{of} looked at, {self.matched:,} match"
+        if not self.settled:
+            return said
+        rate = self.settled / max(seconds, 0.1)
+        left = round((self.chosen - self.settled) / rate)
+        return f"{said}, {self.settled:,} of {self.chosen:,} sent, {rate:.0f} a second, {left} s left"
 
 
 def console(stream: Any) -> Console:

@@ -124,6 +124,10 @@ class ErrorQueue(Protocol):
         """True if the queue keeps the order of its groups, so that a group ends at the first message that stays."""
 
     @property
+    def depth(self) -> int | None:
+        """Return about how many messages the queue held when it was opened; None where the broker does not say it."""
+
+    @property
     def sends_along(self) -> bool:
         """True if messages can be sent while the look goes on: what is looked at is held already."""
 

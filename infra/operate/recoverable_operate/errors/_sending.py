@@ -137,21 +137,11 @@ class Redrive:
         settings: how messages are sent.
         clock: tells the time, and waits.
         stop: ends it between two batches.
-        progress: called after each batch.
     """
 
-    def __init__(
-        self,
-        queue: ErrorQueue,
-        journal: Journal,
-        settings: Settings,
-        *,
-        clock: Clock,
-        stop: Stop,
-        progress: Callable[[Outcome], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, queue: ErrorQueue, journal: Journal, settings: Settings, *, clock: Clock, stop: Stop) -> None:
         self._queue, self._journal, self._settings = queue, journal, settings
-        self._clock, self._stop, self._progress = clock, stop, progress
+        self._clock, self._stop = clock, stop
         self._pace = Pace(queue, settings.rate, clock=clock, stop=stop)
         self._canaries: set[str] | None = set() if settings.canary else None
         self.outcome = Outcome()
@@ -165,7 +155,6 @@ class Redrive:
                     self.outcome.stopped = "interrupted"
                     return self.outcome
                 self._settle(to, part)
-                self._progress(self.outcome)
                 if self._must_stop():
                     return self.outcome
                 self._queue.keep()
@@ -218,7 +207,6 @@ class Redrive:
             finished, sent = self._send_once(to, part)
             self.outcome.finished += len(finished)
             self.outcome.sent += len(sent)
-            self._progress(self.outcome)
 
     def _settle(self, to: str, messages: list[FailedMessage]) -> None:
         finished, sent = self._send_once(to, [self._settings.edits.get(each.broker_id, each) for each in messages])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from recoverable._service_bus.app_settings import connection
+from recoverable._service_bus.app_settings import LOCK_DURATION, connection, duration
 from recoverable_operate.rules._endpoint import handler_times
 from recoverable_operate.rules._ladder import variable_problems
 from recoverable_operate.rules._on_service_bus import NAMESPACE, THREADS, OnServiceBus, ServiceBusQueue
@@ -203,15 +203,18 @@ def cardinality(deployed: OnServiceBus) -> Iterator[Problem]:
         )
 
 
-@rule("A `lock` in the code is no longer than the queue's `lockDuration`.")
+@rule("A `lock` in the code, or `RECOVERABLE_LOCK_DURATION`, is no longer than the queue's `lockDuration`.")
 def stated_lock(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find an endpoint that goes on working after its locks have ended."""
     code, queue = known(deployed.code), known(deployed.queue)
-    if (said := known(code.lock)) is not None and said > (lock := known(queue.lock)):
+    where, said = code.where, known(code.lock)
+    if said is None and known(code.batch) and LOCK_DURATION in (settings := known(deployed.settings)):
+        where, said = LOCK_DURATION, duration(known(settings[LOCK_DURATION]))
+    if said is not None and said > (lock := known(queue.lock)):
         yield Problem(
-            code.where,
-            f"{code.where} says a lock of {said}, and {queue.name} locks messages for {lock}",
-            "batches run again while they are still worked on",
+            where,
+            f"{where} says a lock of {said}, and {queue.name} locks messages for {lock}",
+            "batches run again while they are still worked on, and their messages multiply",
             f"write lock=timedelta(seconds={lock.total_seconds():.0f}), or a longer lockDuration",
         )
 

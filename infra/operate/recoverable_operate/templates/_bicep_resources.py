@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from recoverable._service_bus import app_settings
 from recoverable_operate.rules._on_service_bus import FOR_EVER, NAMESPACE, Grant, ServiceBusQueue
 from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._bicep_text import MARK
@@ -32,8 +33,6 @@ ROLES: Mapping[str, Literal["receive", "send", "own"]] = {
 
 LOCK, DELIVERIES = "PT1M", 10
 """The defaults of a queue (Microsoft.ServiceBus namespaces/queues)."""
-
-ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 
 
 def resources_of_type(file: File, kind: str) -> Iterator[tuple[str, Mapping[str, Any], File]]:
@@ -140,12 +139,11 @@ def target(node: Any, file: File) -> str | None:
 
 
 def duration(text: object) -> timedelta:
-    """Return a duration of ISO 8601, such as PT1M."""
-    found = ISO.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
-        raise TemplateError(f"{text!r} is no duration such as PT1M")
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    """Return a duration as a Bicep file writes it, such as PT1M."""
+    try:
+        return app_settings.duration(text)
+    except ValueError as error:
+        raise TemplateError(str(error)) from None
 
 
 def life(text: object) -> timedelta | None:

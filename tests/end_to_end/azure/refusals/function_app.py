@@ -33,6 +33,14 @@ for endpoint in (
     ServiceBusEndpoint(
         handle, IN_ORDER, queue="sessions", connection="ServiceBus", name="in_order", sessions="ordered"
     ),
-    ServiceBusEndpoint(handle, GIVES_UP, queue="batches", connection="ServiceBus", name="in_batches", batch=True),
+    ServiceBusEndpoint(
+        handle,
+        GIVES_UP,
+        queue="batches",
+        connection="ServiceBus",
+        name="in_batches",
+        batch=True,
+        lock=timedelta(minutes=1),
+    ),
 ):
     app.register_functions(endpoint.blueprint())

@@ -29,7 +29,9 @@ def endpoint(
     """Return an endpoint with a short ladder: two attempts, and two more after ten seconds."""
     ladder = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERRORS))
     return ServiceBusEndpoint(
-        handler, ladder, **{"queue": QUEUE, "connection": "ServiceBus", "name": "orders", **options}
+        handler,
+        ladder,
+        **{"queue": QUEUE, "connection": "ServiceBus", "name": "orders", "lock": timedelta(minutes=1), **options},
     )
 
 

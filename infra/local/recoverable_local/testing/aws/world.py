@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Unpack, cast
 
 from recoverable._sqs.clients import RenewingClient
-from recoverable_local.testing.aws.api.connection import Connection
 from recoverable_local.testing.aws.api.sns_client import ON_TOPICS, TopicClient
 from recoverable_local.testing.aws.api.sqs_client import OPERATIONS, Client
 from recoverable_local.testing.aws.broker.broker import Broker
@@ -33,6 +32,7 @@ from recoverable_local.testing.aws.serving import (
     check_visibility,
     make_queues,
 )
+from recoverable_local.testing.engine.connection import Connection
 from recoverable_local.testing.engine.invocation import current_invocation
 from recoverable_local.testing.engine.redriving import RATE, Options, Redriven, WorldClock, redrive
 from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
@@ -40,6 +40,9 @@ from recoverable_operate.errors import SqsErrorQueue, Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+FORGOTTEN_AFTER = 60.0
+"""Seconds after which an idle connection is gone: half the time after which SQS was seen to close one."""
 
 
 class SqsWorld(EntityWorld):
@@ -73,7 +76,8 @@ class SqsWorld(EntityWorld):
         def connect(clock: Callable[[], float]) -> Clients:
             """Return clients with connections of their own."""
             return Clients(
-                Client(self._broker, *common, Connection(clock)), TopicClient(self._topics, *common, Connection(clock))
+                Client(self._broker, *common, Connection(clock, FORGOTTEN_AFTER)),
+                TopicClient(self._topics, *common, Connection(clock, FORGOTTEN_AFTER)),
             )
 
         def connect_process() -> Clients:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from math import inf
+from typing import Any
 
 from recoverable.hosting import TimeUp
 from recoverable_local.testing.engine.instance import Instance
@@ -75,6 +76,7 @@ class Invocation:
         self.number, self.queue, self.instance = number, queue, instance
         self.message_ids, self.hops = tuple(message_ids), hops
         self.ended = ""  # how its process ended, when it did
+        self._leaves_behind = False  # True while a handler runs that is left behind when its time is up
         self.handler_deadline = inf  # in seconds of the world; infinity when no handler runs
         self._scheduler, self._expire, self._ending = scheduler, expire, ending
         self._timeout, self._deadline, self._enforced = timeout, scheduler.now + timeout, enforced
@@ -107,11 +109,26 @@ class Invocation:
             TimeUp: the endpoint's limit for this handler was reached meanwhile.
             ProcessEnded: the function's time-out is reached, or its process is dead.
         """
+        if self._leaves_behind:
+            self.spend(seconds)
+            return
         deadline, self.handler_deadline = self.handler_deadline, inf
         self.spend(seconds)
         if self._scheduler.now >= deadline:
             raise TimeUp
         self.handler_deadline = deadline
+
+    def call_within(self, seconds: float, function: Callable[[], Any]) -> Any:
+        """Call a plain handler that may take so many seconds, as a thread does that is left behind: what nothing can stop ends here too.
+
+        Raises:
+            TimeUp: it takes longer.
+        """
+        self.handler_deadline, self._leaves_behind = self._scheduler.now + seconds, True
+        try:
+            return function()
+        finally:
+            self.handler_deadline, self._leaves_behind = inf, False
 
     def die(self, how: str) -> None:
         """End the process here.

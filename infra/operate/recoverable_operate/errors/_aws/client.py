@@ -65,7 +65,7 @@ class SqsErrorQueue:
     ) -> None:
         self._client, self._url, self._clock, self._stop, self._poll = client, url, clock, stop, poll
         self._attributes = read_attributes(client, url)
-        self.address, self.ordered = self._attributes.arn, self._attributes.fifo
+        self.address, self.ordered, self.depth = self._attributes.arn, self._attributes.fifo, self._attributes.depth
         self.sends_along = not self.ordered  # of a FIFO queue, a group is looked at before any of it is sent
         self._seconds = hidden_for(self._attributes.depth, rate)
         self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
@@ -111,10 +111,6 @@ class SqsErrorQueue:
     def ending(self) -> str | None:
         """Return why the look ended early."""
         return self._ended
-
-    def unseen(self) -> int:
-        """Return how many messages the queue may hold that the look has not seen."""
-        return max(self._attributes.depth - self._seen, 0)
 
     def choose(self, message: FailedMessage, to: str) -> None:
         """Note where a message is to be sent."""

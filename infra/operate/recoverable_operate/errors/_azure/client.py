@@ -42,6 +42,7 @@ class ServiceBusErrorQueue:
     trusted_source = True
     ordered = False
     sends_along = False
+    depth = None  # it takes the right Manage to ask for it
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class SessionErrorQueue:
     trusted_source = True
     ordered = False
     sends_along = False
+    depth = None  # it takes the right Manage to ask for it
 
     def __init__(
         self,

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from recoverable_local.testing.aws.api import administration
 from recoverable_local.testing.aws.api import operations as api
 from recoverable_local.testing.aws.api.client import Exceptions, client_error, connection_error, metadata
-from recoverable_local.testing.aws.api.connection import Connection
 from recoverable_local.testing.aws.broker.queues import ENDPOINT, REGION
 from recoverable_local.testing.aws.broker.refusals import Refusal
+from recoverable_local.testing.engine.connection import Connection
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation
 from recoverable_local.testing.faults import (

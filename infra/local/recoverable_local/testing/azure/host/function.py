@@ -109,4 +109,6 @@ def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Bro
         attempts.wrap_handler,
         slot.kept,
         sleep=invocation.spend,
+        call_handler_within=invocation.call_within,
+        seconds=world.seconds,
     )

@@ -8,7 +8,7 @@ from typing import TypeVar
 from recoverable_local.service_bus.broker.refusals import RefusedError
 from recoverable_local.testing.azure.fault_points import CALLS
 from recoverable_local.testing.azure.sdk.client import BUSY, no_answer_error, reset_error, sdk_error, unreachable_error
-from recoverable_local.testing.azure.sdk.connection import Connection
+from recoverable_local.testing.engine.connection import Connection
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation
 from recoverable_local.testing.faults import (
@@ -44,9 +44,9 @@ class Calls:
         while (invocation := current_invocation.get()) is not None and queue in self._busy_until:
             invocation.spend(max(self._busy_until[queue] - self._now(), 0.0))
 
-    def connection(self, *, is_kept_alive: bool) -> Connection:
-        """Return a new connection, not yet open."""
-        return Connection(self._now, is_kept_alive=is_kept_alive)
+    def connection(self, forgotten_after: float) -> Connection:
+        """Return a new connection, not yet open, which Service Bus ends when it was idle for so many seconds."""
+        return Connection(self._now, forgotten_after)
 
     def make(self, what: str, queue: str, do: Callable[[], T], connection: Connection) -> T:
         """Make a call, with its faults.

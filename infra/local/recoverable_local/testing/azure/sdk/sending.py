@@ -16,8 +16,8 @@ from recoverable_local.service_bus.broker.limits import check_size
 from recoverable_local.service_bus.broker.profile import check_target, subscription_path
 from recoverable_local.testing.azure.sdk.calls import Calls, perform
 from recoverable_local.testing.azure.sdk.client import batch_of, encode, encoded_messages
-from recoverable_local.testing.azure.sdk.connection import Connection
 from recoverable_local.testing.azure.sdk.receiving import Receiver, Wait, path_of
+from recoverable_local.testing.engine.connection import Connection
 
 T = TypeVar("T")
 One = ServiceBusMessage | AmqpAnnotatedMessage
@@ -26,6 +26,9 @@ NAMESPACE = "world.servicebus.windows.net"
 SCHEDULED = "x-opt-scheduled-enqueue-time"
 KEEP_ALIVE = 30
 """Seconds between keep-alive frames, unless a sender is made with another number; 0 sends none."""
+
+IDLE_LINK, SILENT_CONNECTION = 600.0, 240.0
+"""Seconds after which Service Bus ends a link that nobody uses, and a connection without keep-alive frames."""
 
 
 class Client:
@@ -57,7 +60,8 @@ class Client:
 
     def get_queue_sender(self, queue_name: str, *, keep_alive: float = KEEP_ALIVE) -> Sender:
         """Return a sender of a queue, with a connection of its own."""
-        return Sender(queue_name, self._find, self._calls, self._calls.connection(is_kept_alive=bool(keep_alive)))
+        connection = self._calls.connection(IDLE_LINK if keep_alive else SILENT_CONNECTION)
+        return Sender(queue_name, self._find, self._calls, connection)
 
     def get_topic_sender(self, topic_name: str, *, keep_alive: float = KEEP_ALIVE) -> Sender:
         """Return a sender of a topic, with a connection of its own."""
