@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
-    "HELD_SINCE", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
+    "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
     "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "STOPPED", "TIME_SENT", "TRACE_PARENT",
-    "TRACE_STATE", "UNREPORTED", "read_count", "read_date", "texts", "write_date",
+    "TRACE_STATE", "UNREPORTED", "VERSION", "read_count", "read_date", "texts", "write_date",
 ]  # fmt: skip
 
 MESSAGE_ID = "NServiceBus.MessageId"
@@ -55,7 +55,9 @@ REPORTED = "Recoverable.Reported"
 
 FAILED_QUEUE_ADDRESS = "Recoverable.FailedQueue"
 REQUEST_ID = "Recoverable.RequestId"
+LOG_GROUP = "Recoverable.LogGroup"
 LOG_STREAM = "Recoverable.LogStream"
+VERSION = "Recoverable.Version"
 ATTEMPTS = "Recoverable.Attempts"
 FIRST_FAILED_AT = "Recoverable.FirstFailedAt"
 

@@ -53,7 +53,9 @@ class Request(Context):
     """Lambda's context of a request."""
 
     aws_request_id = "8f5c6e1a-request"
+    log_group_name = "/aws/lambda/orders-function"
     log_stream_name = "2026/03/04/[$LATEST]abc"
+    function_version = "7"
 
 
 class OutOfStock(Exception):
@@ -93,7 +95,9 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
         "Recoverable.Origin": message_id,
         "Recoverable.FailedQueue": orders.arn,
         "Recoverable.RequestId": Request.aws_request_id,
+        "Recoverable.LogGroup": Request.log_group_name,
         "Recoverable.LogStream": Request.log_stream_name,
+        "Recoverable.Version": Request.function_version,
         "Recoverable.Attempts": "4",
         "Recoverable.FirstFailedAt": "2026-03-04 05:06:07:000089 Z",
     }

@@ -27,7 +27,9 @@ MAY_DIFFER = {
     "NServiceBus.TimeSent": "SQS tells it to the millisecond",
     "Recoverable.FailedQueue": "an ARN or the address in a namespace",
     "Recoverable.RequestId": "only Lambda has one",
+    "Recoverable.LogGroup": "only Lambda has one",
     "Recoverable.LogStream": "only Lambda has one",
+    "Recoverable.Version": "only Lambda has one",
 }
 """The headers in which an error copy may differ between the clouds, and why."""
 

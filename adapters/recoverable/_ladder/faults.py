@@ -12,7 +12,7 @@ from datetime import datetime
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from recoverable.headers import LOG_STREAM, REQUEST_ID, write_date
+from recoverable.headers import LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, write_date
 
 if TYPE_CHECKING:
     from recoverable._ladder.settlement import Platform
@@ -40,7 +40,7 @@ MAX_STACK_TRACE = 200_000
 MAX_CAUSES = 20
 """Exceptions of a chain of causes that are described at most."""
 
-REMOVED_WHOLE = (LOG_STREAM, REQUEST_ID)
+REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION)
 """Fault headers of which a part would name nothing."""
 
 FIRST_TO_TRIM = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recoverable._ladder.faults import FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
 from recoverable._sqs.batches import MAX_SIZE, size
 from recoverable._sqs.wire import Wire, changed, entry_of, wire_of
-from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_STREAM, ORIGIN, REQUEST_ID
+from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_GROUP, LOG_STREAM, ORIGIN, REQUEST_ID, VERSION
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
@@ -49,7 +49,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue, c
         forward: its queue and its headers.
         source: the queue that the message came from.
         to: the queue of the copy.
-        context: Lambda's, which knows the request and the log stream of the last attempt.
+        context: Lambda's, which knows the request, the log and the function's version of the last attempt.
     """
     record = delivery.native
     wire = changed(wire_of(record), forward.changes)
@@ -66,11 +66,13 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue, c
 
 
 def place_of_failure(record: Record, context: object) -> dict[str, str]:
-    """Return the headers that say where a message failed: its queue, the request, and the log stream of its last attempt."""
+    """Return the headers that say where a message failed: its queue, and the request, log and function version of its last attempt."""
     found = {
         FAILED_QUEUE_ADDRESS: record.get("eventSourceARN"),
         REQUEST_ID: getattr(context, "aws_request_id", None),
+        LOG_GROUP: getattr(context, "log_group_name", None),
         LOG_STREAM: getattr(context, "log_stream_name", None),
+        VERSION: getattr(context, "function_version", None),
     }
     return {name: text for name, text in found.items() if isinstance(text, str) and text}
 

@@ -173,7 +173,9 @@ def test_the_headers_of_what_is_given_up_are_the_same_but_for_time_and_place(
 
     assert there.keys() - here.keys() == {
         "Recoverable.RequestId",
+        "Recoverable.LogGroup",
         "Recoverable.LogStream",
+        "Recoverable.Version",
     }  # which Functions does not tell
     assert {name for name in here if there[name] != here[name]} == DIFFERENT
     assert (here[FAILED_QUEUE], here[MESSAGE_ID]) == ("orders", one)

@@ -92,6 +92,18 @@ def test_leftover_retry_headers_are_stripped(errors: Errors, error: Queue, order
     }
 
 
+def test_where_the_log_of_the_last_attempt_is_is_not_said_of_the_next_one(
+    errors: Errors, error: Queue, orders: Queue
+) -> None:
+    log = dict.fromkeys(f"Recoverable.{each}" for each in ("RequestId", "LogGroup", "LogStream", "Version"))
+    send_failed(error, headers=fault_headers(orders.name, **dict.fromkeys(log, "x")))
+
+    errors("retry", "--queue", error.name, "--yes")
+
+    [arrived] = orders.arrived()
+    assert log.keys() & arrived.headers.keys() == set()
+
+
 def test_redrives_are_counted(errors: Errors, error: Queue, orders: Queue) -> None:
     send_failed(error, headers=fault_headers(orders.name, **{"Recoverable.Redrives": "2"}))
 

@@ -16,7 +16,7 @@ REMOVED = frozenset(
     (
         *headers.RETRY_HEADERS, faults.FAILED_QUEUE, faults.TIME_OF_FAILURE, faults.PROCESSING_ENDPOINT,
         faults.PROCESSING_MACHINE, faults.HOST_ID, faults.HOST_NAME, headers.FAILED_QUEUE_ADDRESS, headers.REQUEST_ID,
-        headers.LOG_STREAM, headers.ATTEMPTS, headers.FIRST_FAILED_AT,
+        headers.LOG_GROUP, headers.LOG_STREAM, headers.VERSION, headers.ATTEMPTS, headers.FIRST_FAILED_AT,
     )
 )  # fmt: skip
 """Headers about the failure, and about retries, which a copy that is sent back does not have."""
