@@ -63,7 +63,7 @@ FIRST_FAILED_AT = "Recoverable.FirstFailedAt"
 
 RETRY_HEADERS = (
     DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT, STOPPED, UNREPORTED,
-    REFUSED_SENDS, REFUSED_SINCE, REPORTED,
+    REFUSED_SENDS, REPORTED,
 )  # fmt: skip
 """Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 

@@ -91,7 +91,8 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
         if platform.redelivers_only
         else {headers.ATTEMPTS: attempts_so_far(context), headers.FIRST_FAILED_AT: first_failed_at(context)}
     )
-    removed = dict.fromkeys((*headers.RETRY_HEADERS, *context.carried.faults))
+    refused = (headers.REFUSED_SINCE,) if context.carried.refused_since else ()
+    removed = dict.fromkeys((*headers.RETRY_HEADERS, *refused, *context.carried.faults))
     return {**identity_headers(context.message), **removed, **history, **faults}
 
 
