@@ -76,7 +76,7 @@ def check_properties(call: str, fields: Mapping[str, Any]) -> None:
         fields: the message's, with the headers of this package among its properties.
 
     Raises:
-        ValueError: a property, or all of them, are too large; or a text cannot be encoded.
+        ValueError: a property, or all of them, are too large.
     """
     properties = fields["application_properties"]
     own = [value for name, value in fields.items() if name not in ("application_properties", "body")]
@@ -85,9 +85,6 @@ def check_properties(call: str, fields: Mapping[str, Any]) -> None:
     for what, size in {**sizes, "properties and headers": total}.items():
         if size > (most := LARGEST_PROPERTY if what in sizes else LARGEST_PROPERTIES):
             raise ValueError(f"{call} has {what} of {size:,} bytes; Service Bus takes {most:,}: put some into the body")
-    for text in (*properties, *properties.values(), *own):
-        if isinstance(text, str) and text.encode(errors="replace").decode() != text:
-            raise ValueError(f"{call} has the text {text[:100]!r}, which UTF-8 cannot hold")
 
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
