@@ -40,7 +40,7 @@ class Carried(Frozen):
         refused_sends: how often a copy for the error queue was refused.
         refused_since: the answers so far that nobody knows to what the handler sent; `_flow.refusals` reads it.
         attempts: all attempts of earlier rounds.
-        first_failed_at: when the first attempt failed of which a copy was made.
+        first_failed_at: when the first attempt failed, or shortly before.
         faults: the names of fault headers of an earlier failure.
     """
 
