@@ -30,6 +30,11 @@ def not_found(path: str) -> RefusedError:
     return RefusedError("amqp:not-found", f"The messaging entity '{path}' could not be found.", status=404)
 
 
+def disabled(path: str) -> RefusedError:
+    """Return the error for an entity that is disabled."""
+    return RefusedError("com.microsoft:entity-disabled", f"Messaging entity '{path}' is currently disabled.")
+
+
 def not_allowed(description: str) -> RefusedError:
     """Return the error for an operation that the entity does not support."""
     return RefusedError("amqp:not-allowed", description)
@@ -51,6 +56,12 @@ def no_session_id(path: str) -> RefusedError:
 def bad_argument(description: str) -> RefusedError:
     """Return the error for a message or a request that breaks a rule."""
     return RefusedError("com.microsoft:argument-error", description)
+
+
+def internal_error(why: str) -> RefusedError:
+    """Return the error that says nothing: Azure answers so to a property that is too large. It does not say why."""
+    text = f"The service was unable to process the request; please retry the operation. (The emulator adds: {why}.)"
+    return RefusedError("amqp:internal-error", text)
 
 
 def message_lock_lost() -> RefusedError:
