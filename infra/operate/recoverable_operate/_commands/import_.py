@@ -18,7 +18,7 @@ from recoverable_operate._commands.arguments import add_looking, add_max_deliver
 from recoverable_operate._commands.display import watched
 from recoverable_operate._commands.retry import agreed, finish, print_plan, redriving, rules_of, settings_of, status_of
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, messages
+from recoverable_operate._commands.terminal import messages
 from recoverable_operate.errors import FailedMessage, OperateError, Plan, Redrive
 from recoverable_operate.errors._exchange import InFile, Line, read_lines
 from recoverable_operate.errors._journal import SENT
@@ -62,7 +62,7 @@ class Import:
     def look(self, plan: Plan) -> None:
         """Look at the queue, and choose the messages of the file."""
         queue, arguments = self.session.queue, self.arguments
-        rules = rules_of(queue, arguments)
+        rules = rules_of(self.session, arguments)
         self.found |= {each.broker_id for each in choosing(queue, self.wanted, arguments.limit, rules, plan)}
 
     @property
@@ -79,7 +79,7 @@ class Import:
     def settle_missing(self, redrive: Redrive, plan: Plan) -> None:
         """Send the missing ones that may be sent without an original; of the others note what the journal knows."""
         to_send: dict[str, list[FailedMessage]] = defaultdict(list)
-        rules = rules_of(self.session.queue, self.arguments)
+        rules = rules_of(self.session, self.arguments)
         for line in self.missing(plan):
             message = line.message
             key = key_of(message, self.session.queue.address)
@@ -123,8 +123,9 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
         session.terminal.note(f"{messages(len(missing))} of {arguments.file} are not in the error queue.")
     elif (status := status_of(plan)) is not None:
         return status
-    if not agreed(session, arguments, f"Send {messages(plan.chosen)}, and what may be sent without an original?"):
-        return DONE
+    question = f"Send {messages(plan.chosen)}, and what may be sent without an original?"
+    if (status := agreed(session, arguments, question)) is not None:
+        return status
     with redriving(session, plan, settings) as redrive:
         redrive.run_groups(plan, work.look)
         if not redrive.outcome.stopped:
