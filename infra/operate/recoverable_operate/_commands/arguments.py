@@ -14,15 +14,23 @@ from recoverable_operate.errors._filter import parse_time
 T = TypeVar("T")
 
 
-def add_looking(parser: argparse.ArgumentParser) -> None:
-    """Add what each verb that prints messages takes: the queue, which messages, and the choice of JSON."""
-    add_queue(parser)
+NOTHING_ASKED = "accepted; nothing is asked here"
+
+
+def add_looking(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) -> None:
+    """Add what each verb that prints messages takes: the queue, which messages, and the choice of JSON; see `add_queue`."""
+    add_queue(parser, yes=yes)
     add_filter(parser)
     parser.add_argument("--json", action="store_true", help="JSON lines instead of a table")
 
 
-def add_queue(parser: argparse.ArgumentParser) -> None:
-    """Add the error queue, by a place or by itself, and how it is reached. What is not given is the place's, or its default."""
+def add_queue(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) -> None:
+    """Add the error queue, by a place or by itself, and how it is reached. What is not given is the place's, or its default.
+
+    Args:
+        parser: the verb's parser.
+        yes: the effect of `--yes`, which each verb takes.
+    """
     parser.add_argument("place", nargs="?", type=name_or_address, metavar="PLACE", help="a place of a recoverable.toml")
     parser.add_argument(
         "--queue",
@@ -41,6 +49,8 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
         help="of a long poll of SQS; three empty ones end a look (default: 2)",
     )
     parser.set_defaults(connection=None)
+    parser.add_argument("--yes", action="store_true", help=yes)
+    parser.add_argument("--quiet", action="store_true", help="only the result, and what must be known or done")
 
 
 def add_access(parser: argparse.ArgumentParser, title: str, service: str) -> argparse._ArgumentGroup:
@@ -116,7 +126,6 @@ def add_sending(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how long to wait for that (default: 5m)",
     )
-    sending.add_argument("--yes", action="store_true", help="do it without asking")
     add_confirm(parser)
 
 

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without-original", action="store_true", help="send also those that are not in the error queue any more"
     )
-    add_looking(parser)
+    add_looking(parser, yes="do it without asking, except in production")
     add_sending(parser)
     add_max_delivery_count(parser)
 
@@ -118,7 +118,7 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
     print_plan(session, arguments, plan, settings)
     missing = work.missing(plan)
     if session.queue.ordered and plan.targets:
-        session.terminal.note("FIFO: what is sent stands behind newer messages of its group, an edited one too.")
+        session.terminal.remark("FIFO: what is sent stands behind newer messages of its group, an edited one too.")
     if missing:
         session.terminal.note(f"{messages(len(missing))} of {arguments.file} are not in the error queue.")
     elif (status := status_of(plan)) is not None:

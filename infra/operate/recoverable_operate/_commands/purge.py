@@ -33,11 +33,10 @@ from recoverable_operate.errors._sweep import plan_purge
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_queue(parser)
+    add_queue(parser, yes="does not answer here; --confirm NAME does")
     add_filter(parser)
     add_max_delivery_count(parser)
     add_confirm(parser)
-    parser.add_argument("--yes", action="store_true", help="does not answer here; --confirm NAME does")
     parser.add_argument("--file", metavar="FILE", help="the file to export to (default: purged-QUEUE-TIME.jsonl here)")
 
 

@@ -44,7 +44,7 @@ from recoverable_operate.errors._sweep import choosing
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_looking(parser)
+    add_looking(parser, yes="do it without asking, except in production")
     add_sending(parser)
     add_max_delivery_count(parser)
     parser.add_argument(

@@ -60,7 +60,7 @@ def run_with_queue(arguments: argparse.Namespace, work: Work) -> int:
         arguments: of the command line.
         work: what to do.
     """
-    terminal = Terminal()
+    terminal = Terminal(quiet=arguments.quiet)
     try:
         with stopping() as stop, opened(arguments, terminal, stop) as session:
             status = work(session)
@@ -89,7 +89,7 @@ def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Ite
         else:
             queue = open_sqs(arguments, place, clients, journal, clock, stop)
         for note in queue.notes():
-            terminal.note(note)
+            terminal.remark(note)
         try:
             yield Session(place, queue, journal, terminal, clock, stop)
         finally:
@@ -100,7 +100,7 @@ def give_back(queue: ErrorQueue, terminal: Terminal) -> None:
     """Let others have what is held, and say so."""
     given = queue.give_back()
     if given.visible:
-        terminal.note(f"Gave back {messages(given.visible)}.")
+        terminal.remark(f"Gave back {messages(given.visible)}.")
     if given.hidden and given.until:
         terminal.note(f"{messages(given.hidden)} will come back at {given.until:%H:%M:%S} UTC: {given.why}.")
 
