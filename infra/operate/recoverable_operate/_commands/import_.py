@@ -72,9 +72,7 @@ class Import:
 
     def missing(self, plan: Plan) -> list[Line]:
         """Return the lines whose message is not in the queue; none where not all of the queue was looked at."""
-        limit = self.arguments.limit
-        cut_short = plan.ending is not None or (limit is not None and plan.matched >= limit)
-        return [] if cut_short or self.session.stop.requested else self.wanted.missing(self.found)
+        return [] if plan.ending or plan.limited or self.session.stop.requested else self.wanted.missing(self.found)
 
     def settle_missing(self, redrive: Redrive, plan: Plan) -> None:
         """Send the missing ones that may be sent without an original; of the others note what the journal knows."""

@@ -147,7 +147,7 @@ def in_order_of_calls(trace: str) -> list[str]:
             parts[-1].insert(0, f'File "{frame["file"]}", line {frame["line"]}, in {frame["call"]}')
         else:
             return []
-    if len(heads) != len(parts):
+    if len(heads) != len(parts) or parts == [[]]:
         return []
     ordered: list[str] = []
     for head, part in zip(reversed(heads), parts, strict=True):

@@ -44,6 +44,7 @@ class Plan:
         last: the last one that was chosen.
         ladder: the longest time that the attempts of one of them took last time.
         ending: why the look ended early; None when all was seen.
+        limited: True if it ended at the limit that the operator gave.
     """
 
     seen: int = 0
@@ -58,6 +59,7 @@ class Plan:
     last: FailedMessage | None = None
     ladder: timedelta = timedelta(0)
     ending: str | None = None
+    limited: bool = False
 
     @property
     def chosen(self) -> int:
@@ -84,6 +86,7 @@ def matching(queue: ErrorQueue, wanted: Wanted, limit: int | None, plan: Plan) -
                 yield message
             elif message.group_id:
                 plan.ended_groups.add(message.group_id)
+    plan.limited = True
 
 
 def plan_redrive(queue: ErrorQueue, wanted: Wanted, limit: int | None, rules: Rules, plan: Plan) -> None:
