@@ -142,6 +142,20 @@ def test_an_error_queue_that_nobody_names_is_called_error(check: Check, tmp_path
     ]
 
 
+def test_an_error_queue_that_is_computed_is_not_checked(check: Check, tmp_path: Path) -> None:
+    silent = changed(good(), {"Shop.Properties.Environment": None})
+    ran = check(written(tmp_path, silent, endpoint("Recoverability(failed=Failed(name()))")), "--json")
+
+    assert (rules_found(ran), "one-error-queue" in not_checked(ran)) == ([], True)
+
+
+def test_an_endpoint_that_is_computed_names_no_error_queue(check: Check, tmp_path: Path) -> None:
+    silent = changed(good(), {"Shop.Properties.Environment": None})
+    ran = check(written(tmp_path, silent, f"{IMPORTS}handler = make()\n"), "--json")
+
+    assert (rules_found(ran), "one-error-queue" in not_checked(ran)) == ([], True)
+
+
 def test_code_that_deletes_completed_messages_itself_needs_no_partial_responses(check: Check, tmp_path: Path) -> None:
     plain = changed(good(), {"Shop.Properties.Events.Orders.Properties.FunctionResponseTypes": None})
     code = f"{IMPORTS}handler = SqsEndpoint(print, Recoverability.from_environment(), partial_responses=False)\n"

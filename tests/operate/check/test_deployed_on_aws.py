@@ -40,6 +40,11 @@ def test_nothing_is_found_where_all_is_right_and_what_the_code_says_is_not_check
     ran = check("--function", shop.name, "--json", "--immediate-retries", "5", "--delayed-retries", "3")
 
     assert (ran.status, rules_found(ran), {*not_checked(ran)}) == (0, [], CODE)
+    silent = check("--function", shop.name, "--json")
+    assert {*not_checked(silent)} - CODE == {
+        "max-receive-count",
+        "ladder-retention",
+    }  # which go with a ladder that nobody said
 
 
 def test_each_thing_that_is_wrong_is_found_as_it_is_deployed(check: Check, shop: Shop) -> None:

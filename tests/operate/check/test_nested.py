@@ -75,6 +75,39 @@ def test_a_function_in_a_nested_stack_is_given_its_queues_by_parameters(check: C
     assert (rules_found(ran), not_checked(ran)) == (["partial-responses"], {})
 
 
+def test_a_parameter_that_is_given_what_is_not_known_has_not_its_default(check: Check, tmp_path: Path) -> None:
+    seconds = {"Parameters": {"Seconds": {"Type": "Number", "Default": 1}}}
+    resources = changed({key: good()[key] for key in ("Orders", "Errors")}, {"Orders.Properties.VisibilityTimeout": {"Ref": "Seconds"}})  # fmt: skip
+    (tmp_path / "queues.yaml").write_text(
+        json.dumps({"Resources": resources, "Outputs": OUTPUTS, **seconds}), encoding="utf-8"
+    )
+    given = changed(outer(), {"Queues.Properties.Parameters": {"Seconds": {"Fn::ImportValue": "x"}}})
+
+    ran = check(written(tmp_path, given), "--json")
+
+    assert (rules_found(ran), "visibility-timeout" in not_checked(ran)) == ([], True)
+
+
+def test_a_stack_is_given_the_outputs_of_one_that_stands_behind_it(check: Check, tmp_path: Path) -> None:
+    inner(tmp_path)
+    function = changed(
+        {"Shop": good()["Shop"]},
+        {
+            "Shop.Properties.Events.Orders.Properties": {"Queue": {"Ref": "Queue"}},
+            "Shop.Properties.Environment.Variables.RECOVERABLE_ERROR_QUEUE": {"Ref": "Name"},
+            "Shop.Properties.Policies": ["AmazonSQSFullAccess"],
+        },
+    )
+    declared = {name: {"Type": "String"} for name in ("Queue", "Name")}
+    (tmp_path / "shop.yaml").write_text(json.dumps({"Parameters": declared, "Resources": function}), encoding="utf-8")
+    parameters = {"Queue": attribute("Queues", "Outputs.Orders"), "Name": attribute("Queues", "Outputs.ErrorName")}
+    shop = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "shop.yaml", "Parameters": parameters}}
+
+    ran = check(written(tmp_path, {"A": shop, "Queues": QUEUES}), "--json")
+
+    assert (rules_found(ran), not_checked(ran)) == (["partial-responses"], {})
+
+
 @pytest.mark.parametrize(
     ("properties", "why"),
     [

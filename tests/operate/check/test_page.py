@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES, Rule
 from sources import OPERATE
 
 AWS = OPERATE / "_check" / "aws_client.py"
-PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> dict[str, str]:
@@ -41,3 +43,17 @@ def test_the_page_lists_the_rights_of_each_call_and_each_call_only_reads() -> No
 
     assert {name.partition("_")[0] for name in called} == {"describe", "get", "list"}
     assert {"".join(map(str.capitalize, name.split("_"))) for name in called} | {"GetQueueUrl"} == rights
+
+
+def test_the_hook_of_pre_commit_checks_the_files_that_the_page_names() -> None:
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    names = [
+        "template.yaml",
+        "functions/aws/fifo/template.yml",
+        "infra/main.bicep",
+        "docs/template.md",
+        "mytemplate.yaml",
+    ]
+
+    assert (hook["id"], hook["entry"]) == ("recoverable-check", "recoverable check")
+    assert [name for name in names if re.search(hook["files"], name)] == names[:3]

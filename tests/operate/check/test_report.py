@@ -54,6 +54,39 @@ def test_a_rule_that_met_an_unknown_value_keeps_what_it_had_found(check: Check, 
     assert not_checked(ran) == {"rights": "of the role of Shop: a resource is not known before deployment"}
 
 
+def test_a_key_that_is_not_known_hides_no_other(check: Check, tmp_path: Path) -> None:
+    keys = {
+        "Key": {"Type": "AWS::KMS::Key"},
+        "Orders.Properties.KmsMasterKeyId": {"Fn::ImportValue": "x"},
+        "Errors.Properties.KmsMasterKeyId": {"Ref": "Key"},
+    }
+
+    ran = check(written(tmp_path, changed(good(), keys)), "--json")
+
+    assert (rules_found(ran), list(not_checked(ran))) == (["key-access"] * 2, ["key-access"])
+
+
+@pytest.mark.parametrize("name", [{"Ref": "Name"}, {"Fn::Sub": "${AWS::StackName}-errors"}], ids=str)
+def test_a_name_that_the_cloud_completes_is_not_compared_with_a_literal_one(
+    check: Check, tmp_path: Path, name: object
+) -> None:
+    template = changed(
+        good(),
+        {
+            "Errors.Properties.QueueName": name,
+            "Shop.Properties.Environment.Variables.RECOVERABLE_ERROR_QUEUE": "shop-errors",
+        },
+    )
+
+    ran = check(written(tmp_path, template, Parameters={"Name": {"Type": "String"}}), "--json")
+
+    assert (rules_found(ran), "one-error-queue" in not_checked(ran), "queue-names" in not_checked(ran)) == (
+        [],
+        True,
+        True,
+    )
+
+
 def test_a_value_of_another_service_hides_no_right_that_is_missing(check: Check, tmp_path: Path) -> None:
     topic = {"Type": "AWS::SNS::Topic"}
     policies = [{"SNSPublishMessagePolicy": {"TopicName": attribute("Topic", "TopicName")}}]

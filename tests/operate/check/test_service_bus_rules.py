@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from operate.check.bicep_files import ALL_DONE, CODE, GOOD, HOST, changed, host, written
-from operate.check.conftest import Check, found
+from operate.check.conftest import Check, found, not_checked, rules_found
 from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.rules import SERVICE_BUS_RULES, OnServiceBus, ServiceBusQueue, Trigger
 from recoverable_operate.rules import check as check_all
@@ -233,6 +233,73 @@ def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(
     ran = check("infra/main.bicep", "--json")
 
     assert (ran.status, found(ran)) == (1, [(rule, case.text)])
+
+
+ELSEWHERE = "bus.properties.something"
+OF_THE_APP = (
+    "lock-renewal", "prefetch", "extension-bundle", "threads", "binary-data", "cardinality", "completion", "one-reader",
+    "connections", "session-kind", "batch-lock", "stated-lock", "handler-limit",
+)  # fmt: skip
+"""Rules on host.json and code, of which neither is there."""
+
+SESSIONS = changed(
+    "requiresDuplicateDetection: true", f"requiresSession: true\n    defaultMessageTimeToLive: {ELSEWHERE}"
+)
+NOT_KNOWN: dict[str, str] = {
+    "max-delivery-count": changed("maxDeliveryCount: 100", f"maxDeliveryCount: {ELSEWHERE}"),
+    "dead-letters": changed("forwardDeadLetteredMessagesTo: errorQueue.name", f"forwardDeadLetteredMessagesTo: {ELSEWHERE}"),
+    "same-error-queue": changed("RECOVERABLE_ERROR_QUEUE: errorQueue.name", f"RECOVERABLE_ERROR_QUEUE: {ELSEWHERE}"),
+    "entity-names": changed("RECOVERABLE_ERROR_QUEUE: errorQueue.name", f"RECOVERABLE_ERROR_QUEUE: {ELSEWHERE}"),
+    "expiry": changed("requiresDuplicateDetection: true", f"defaultMessageTimeToLive: {ELSEWHERE}"),
+    "ladder-life": SESSIONS,
+    "session-expiry": SESSIONS,
+    "subscriptions": changed("forwardDeadLetteredMessagesTo: 'orders-error'", f"forwardDeadLetteredMessagesTo: {ELSEWHERE}"),
+    "tier": changed("name: 'Standard'", f"name: {ELSEWHERE}"),
+    "error-queue-duplicates": changed("maxDeliveryCount: 2000", f"requiresDuplicateDetection: {ELSEWHERE}"),
+    "error-queue-expiry": changed("maxDeliveryCount: 2000", f"defaultMessageTimeToLive: {ELSEWHERE}"),
+    "error-queue-forwards": changed("maxDeliveryCount: 2000", f"forwardTo: {ELSEWHERE}"),
+    "roles": GOOD.replace("identity.properties.principalId", "'8a1b6c3d-0000-0000-0000-000000000000'"),
+    "settings": GOOD + "resource more 'Microsoft.Web/sites/config@2024-04-01' = {\n  name: 'appsettings'\n  properties: {}\n}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", NOT_KNOWN)
+def test_what_cannot_be_known_is_not_checked(check: Check, tmp_path: Path, rule: str) -> None:
+    code = endpoint('sessions="ordered"') if NOT_KNOWN[rule] is SESSIONS else CODE
+
+    ran = check(written(tmp_path, NOT_KNOWN[rule], code=code), "--json")
+
+    assert (ran.status, rules_found(ran), rule in not_checked(ran)) == (0, [], True)
+
+
+def test_what_cannot_be_known_of_an_app_that_is_not_there_is_not_checked(check: Check, tmp_path: Path) -> None:
+    path = written(tmp_path, GOOD, code=None)
+    (tmp_path / "host.json").unlink()
+
+    unknown = not_checked(check(path, "--json"))
+
+    assert set(OF_THE_APP) <= unknown.keys()
+    assert {each.name for each in SERVICE_BUS_RULES} == {*OF_THE_APP, *NOT_KNOWN}
+
+
+def test_a_role_of_somebody_else_is_none_of_the_apps(check: Check, tmp_path: Path) -> None:
+    other = "resource other 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {\n  name: 'other'\n}\n"
+    theirs = GOOD.replace(
+        "properties: { roleDefinitionId: receiver, principalId: identity", "properties: { roleDefinitionId: receiver, principalId: other"
+    )  # fmt: skip
+
+    [(rule, text)] = found(check(written(tmp_path, theirs + other), "--json"))
+
+    assert (rule, text.partition(",")[0]) == (
+        "roles",
+        "only other has the role Azure Service Bus Data Receiver on orders",
+    )
+
+
+def test_a_role_to_receive_that_nobody_has_is_found(check: Check, tmp_path: Path) -> None:
+    begin, end = GOOD.index("resource mayReceive "), GOOD.index("resource maySend ")
+
+    assert rules_found(check(written(tmp_path, GOOD[:begin] + GOOD[end:]), "--json")) == ["roles"]
 
 
 @pytest.mark.parametrize(("timeout", "problems"), [(None, 1), (1, 1), (0.9, 0)])

@@ -6,7 +6,7 @@ TYPE_CHECKING = False  # as everywhere in the package: `typing` need not be impo
 if TYPE_CHECKING:
     from recoverable_local.testing.aws.world import SqsWorld
     from recoverable_local.testing.azure.world import ServiceBusWorld
-    from recoverable_local.testing.engine.invocations import EndlessRun
+    from recoverable_local.testing.engine.invocations import EndlessRun, HandlerBlocked
     from recoverable_local.testing.faults import (
         AnswerLost,
         ClockSkewed,
@@ -39,6 +39,7 @@ __all__ = [
     "EndlessRun",
     "Event",
     "Fault",
+    "HandlerBlocked",
     "InstanceLost",
     "LockLost",
     "PartlyFailed",
@@ -73,10 +74,10 @@ def __getattr__(name: str) -> object:
             from recoverable_local.testing.seen_message import SeenMessage
 
             return SeenMessage
-        case "EndlessRun":
-            from recoverable_local.testing.engine.invocations import EndlessRun
+        case "EndlessRun" | "HandlerBlocked":
+            from recoverable_local.testing.engine import invocations
 
-            return EndlessRun
+            return getattr(invocations, name)
         case "Event" | "Timeline":
             from recoverable_local.testing import timeline
 

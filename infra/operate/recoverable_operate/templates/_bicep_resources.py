@@ -130,12 +130,15 @@ def is_path(written: str) -> bool:
 
 
 def target(node: Any, file: File) -> str | None:
-    """Return the name of the queue that a property refers to."""
-    symbol = symbol_of(node)
-    if symbol is not None and symbol in file.section("resources"):
-        return symbol_name(symbol, file)
-    found = value(node, file)
-    return str(found).rpartition("/")[2] if found else None
+    """Return the name of the queue that a property refers to, such as `errorQueue.name`."""
+    match node:
+        case {"operator": {"operands": {"operand_1": str(symbol), "operand_2": "name" | "id"}}} if (
+            symbol in file.section("resources")
+        ):
+            return symbol_name(symbol, file)
+        case _:
+            found = value(node, file)
+            return str(found).rpartition("/")[2] if found else None
 
 
 def duration(text: object) -> timedelta:

@@ -157,16 +157,21 @@ def stack_of(template: SamTemplate, name: str = "", above: tuple[Path, ...] = ()
     read: list[Stack | Check] = []
     for _ in stacks[:MOST_STACKS_DEEP]:  # one may be given the outputs of another
         read = [nested(replace(each, scope=scope), name, template.path, above) for each in stacks]
-        attributes = dict(scope.attributes)
-        for stack, found in zip(stacks, read, strict=True):
-            attributes[stack.where] = {
-                **attributes[stack.where],
-                **(outputs_of(found) if isinstance(found, Stack) else {}),
-            }
-        scope = replace(scope, attributes=attributes)
+        before, scope = scope, with_outputs(scope, stacks, read)
+        if scope.attributes == before.attributes:
+            break
     inner = tuple(each for each in read if isinstance(each, Stack))
     parts = (*loops, *(each if isinstance(each, Check) else Check(PARTS, each.name.rstrip(".")) for each in read))
     return Stack(template, scope, name, parts, inner)
+
+
+def with_outputs(scope: Scope, stacks: list[Properties], read: list[Stack | Check]) -> Scope:
+    """Return the scope with the outputs of those nested stacks that were read."""
+    attributes = dict(scope.attributes)
+    for stack, found in zip(stacks, read, strict=True):
+        if isinstance(found, Stack):
+            attributes[stack.where] = {**attributes[stack.where], **outputs_of(found)}
+    return replace(scope, attributes=attributes)
 
 
 def nested(stack: Properties, outer: str, path: Path | None, above: tuple[Path, ...]) -> Stack | Check:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from local.testing.azure.apps import ERRORS, QUEUE, app, attempts, endpoint, happened, seconds
-from recoverable import Message
+from recoverable import Failed, Message, RateLimit, Recoverability
+from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ConnectionCut, Died, InstanceLost, ServiceBusWorld, TimedOut
 
 
@@ -179,3 +180,25 @@ def test_what_is_delivered_to_a_process_that_ended_with_status_0_is_lost_to_it(
     service_bus_world.run()
     abandoned = [at for at, _, _ in happened(service_bus_world, "abandoned")]
     assert (abandoned, handled) == ([100, 140], [("a", 1), ("a", 2), ("b", 2)])
+
+
+def test_the_invocations_of_one_process_share_its_circuit(
+    service_bus_world: ServiceBusWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail_in_a_second(_message: Message) -> None:
+        service_bus_world.spend(1)
+        raise OSError("down")
+
+    limited = Recoverability(
+        failed=Failed(ERRORS), rate_limit=RateLimit(consecutive_failures=4, wait=timedelta(seconds=1))
+    )
+    service_bus_world.serve(QUEUE, ServiceBusEndpoint(fail_in_a_second, limited, queue=QUEUE, connection="ServiceBus"))
+    for _ in range(16):
+        service_bus_world.send(QUEUE, "x")
+
+    service_bus_world.run(for_=60)
+
+    assert [line for line in caplog.messages if "now in the armed state" in line] == [
+        "The circuit breaker is now in the armed state: 4 attempts in a row failed. One message is attempted every 0:00:01, the others"
+        " are deferred."
+    ]

@@ -48,7 +48,8 @@ class VirtualDeadline(Deadline):
 
         def call(argument: T) -> R:
             broker_id = getattr(argument, "native")["messageId"]  # noqa: B009  # endpoints call it with a Message
-            began, self._invocation.handler_deadline = self._clock(), self.ends
+            began = self._clock()
+            self._invocation.limit_handler(self.ends)
             try:
                 result = self._in_between_faults(handler, argument, broker_id)
             except TimeUp:
@@ -58,7 +59,7 @@ class VirtualDeadline(Deadline):
                 self._note(broker_id, ": ".join(filter(None, (type(error).__name__, text_of(error)))))
                 raise
             finally:
-                self._invocation.handler_deadline = inf
+                self._invocation.limit_handler(inf)
             self._note(broker_id, "succeeded")
             return result
 

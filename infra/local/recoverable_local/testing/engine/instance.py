@@ -1,4 +1,4 @@
-"""Keep the state of one process of a function from one invocation to the next."""
+"""Keep what a process of a function has from one invocation to the next: its state, and the event loop of one thread."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from recoverable_local.testing.engine.loop import VirtualLoop
 
 
 class Instance:
-    """A process of a function, kept warm between invocations.
+    """A process of a function, kept warm between invocations; on Functions one of the threads of a process.
 
     Args:
         number: which one it is, from 1.
         now: the world's time in seconds.
+        kept: what endpoints keep in the process; shared by its threads.
     """
 
-    def __init__(self, number: int, now: Callable[[], float]) -> None:
+    def __init__(self, number: int, now: Callable[[], float], kept: dict[object, Any] | None = None) -> None:
         self.number = number
         self.skew = timedelta(0)
         self.spend: Callable[[float], None] = lambda _seconds: None  # of the invocation that is at work in it
-        self.kept: dict[object, Any] = {}
+        self.kept: dict[object, Any] = {} if kept is None else kept
         self._now = now
         self._loop: VirtualLoop | None = None
         self._runner: asyncio.Runner | None = None

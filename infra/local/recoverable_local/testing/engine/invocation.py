@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from math import inf
 from typing import Any
@@ -81,6 +82,26 @@ class Invocation:
         self._scheduler, self._expire, self._ending = scheduler, expire, ending
         self._timeout, self._deadline, self._enforced = timeout, scheduler.now + timeout, enforced
 
+    def limit_handler(self, deadline: float) -> None:
+        """Stop what the handler spends at a deadline, in seconds of the world; infinity when no handler runs."""
+        self.handler_deadline = deadline
+        self.watch()
+
+    def watch(self) -> None:
+        """End the run if the code of this invocation takes longer in real time than it has from now on."""
+        left = min(self._deadline, self.handler_deadline) - self._scheduler.now
+        self._scheduler.real_time.watch(self, left)
+
+    def rest(self) -> None:
+        """Watch the real time of this invocation no more."""
+        self._scheduler.real_time.watch(None, inf)
+
+    def block(self, error: Exception) -> None:
+        """End the run by an error, and this process with it: its handler blocks in real time."""
+        self._scheduler.end_run(error)
+        with suppress(ProcessEnded):
+            self.die("blocked in real time")
+
     def remaining(self) -> float:
         """Return the seconds until the function is killed; 0 once its process has ended."""
         return 0.0 if self.ended else max(self._deadline - self._scheduler.now, 0.0)
@@ -94,7 +115,9 @@ class Invocation:
         """
         self.check_alive()
         end = self._deadline if self._enforced else inf
+        self.rest()
         self._scheduler.wait_until(min(self._scheduler.now + seconds, self.handler_deadline, end))
+        self.watch()
         self.check_alive()  # another invocation in the same process may have ended it
         if self._scheduler.now >= end:
             self.die(f"{TIMED_OUT}{self._timeout:g} s")

@@ -1,10 +1,14 @@
-"""Count the invocations of a world, and end a run that takes too many."""
+"""Count the invocations of a world, and say why a run is ended."""
 
 from __future__ import annotations
 
 
 class EndlessRun(Exception):
     """One `run` took more invocations than allowed: a message comes back for ever."""
+
+
+class HandlerBlocked(Exception):
+    """A handler blocked in real time for longer than its time-out, which ends it in production."""
 
 
 class Invocations:

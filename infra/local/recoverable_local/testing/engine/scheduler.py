@@ -14,6 +14,8 @@ from itertools import count
 from math import inf
 from threading import Lock, Thread
 
+from recoverable_local.testing.engine.real_time import RealTime
+
 
 class Item:
     """One callback on the agenda; a cancelled one is skipped and costs no time."""
@@ -42,6 +44,7 @@ class Scheduler:
         self._numbers = count()
         self._until = inf
         self._error: BaseException | None = None
+        self.real_time = RealTime()  # of the run that is under way
         self._running = False
         self._idle_lock = Lock()
 
@@ -76,6 +79,10 @@ class Scheduler:
         if self._error is not None:
             raise self._error
 
+    def end_run(self, error: BaseException) -> None:
+        """End the run by an error, which `run` raises; nothing more begins."""
+        self._error = self._error or error
+
     def next_at(self) -> float:
         """Return the moment of the next item, passive or not; infinity when there is none."""
         items = first(self._agenda), first(self._passive)
@@ -106,7 +113,7 @@ class Scheduler:
             try:
                 item.do()
             except BaseException as error:  # noqa: BLE001  # `run` raises it, on the thread that called it
-                self._error = self._error or error
+                self.end_run(error)
         return True
 
     def _next(self) -> Item | None:

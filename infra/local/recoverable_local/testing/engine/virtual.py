@@ -11,6 +11,7 @@ from recoverable_local.testing.engine.fault_plan import FaultPlan, Hook, Impossi
 from recoverable_local.testing.engine.invocation import Invocation, current_invocation, current_number
 from recoverable_local.testing.engine.invocations import Invocations
 from recoverable_local.testing.engine.loop import beside_running_loop
+from recoverable_local.testing.engine.real_time import RealTime
 from recoverable_local.testing.engine.scheduler import Scheduler
 from recoverable_local.testing.faults import Fault
 from recoverable_local.testing.timeline import Journal, Timeline
@@ -57,11 +58,13 @@ class VirtualWorld:
 
         Raises:
             EndlessRun: there were more invocations than one run may take.
+            HandlerBlocked: a handler really blocked for longer than its time-out.
             AssertionError: and whatever else a callback of `at` raises.
         """
         self._invocations.start_again()
         until = inf if for_ is None else self._seconds() + seconds_of(for_)
-        beside_running_loop(lambda: self._scheduler.run(until))
+        with RealTime() as self._scheduler.real_time:
+            beside_running_loop(lambda: self._scheduler.run(until))
         if self._fault_plan.impossible_fault is not None:
             raise self._fault_plan.impossible_fault
 

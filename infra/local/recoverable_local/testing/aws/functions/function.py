@@ -95,9 +95,11 @@ class Function:
             Its answer, and how it failed if it did.
         """
         tokens = current_invocation.set(invocation), current_environment.set(self._environment(invocation))
+        invocation.watch()
         try:
             return self._run_with_faults(invocation, event, fault)
         finally:
+            invocation.rest()
             current_invocation.reset(tokens[0])
             current_environment.reset(tokens[1])
             if invocation.ended:

@@ -39,9 +39,11 @@ def run(
         current_invocation.set(invocation),
         current_environment.set(environment_for(batch, invocation, client, world)),
     )
+    invocation.watch()
     try:
         return run_with_faults(function, batch, invocation, world)
     finally:
+        invocation.rest()
         current_invocation.reset(tokens[0])
         current_environment.reset(tokens[1])
 

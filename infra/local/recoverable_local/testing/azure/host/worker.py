@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from recoverable._service_bus.senders import Broker
 from recoverable_local.testing.azure.broker.register import broker_id
@@ -68,6 +69,7 @@ class Worker:
     invocations: list[PendingInvocation] = field(default_factory=list)
     exit_unnoticed: bool = False
     _idle: list[Instance] = field(default_factory=list)
+    _kept: dict[object, Any] = field(default_factory=dict)
     _slots: int = 0
 
     def slot(self) -> Instance:
@@ -75,7 +77,7 @@ class Worker:
         if self._idle:
             return self._idle.pop()
         self._slots += 1
-        return Instance(self._slots, self.now)
+        return Instance(self._slots, self.now, self._kept)
 
     def give_back(self, slot: Instance, pending: PendingInvocation) -> None:
         """Free the instance of an invocation that has ended; close it if the whole process has ended."""
