@@ -25,11 +25,11 @@ def add_looking(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) ->
 
 
 def add_queue(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) -> None:
-    """Add the error queue, by a place or by itself, and how it is reached. What is not given is the place's, or its default.
+    """Add the error queue, by a place or by itself, and how it is reached. Each option that is left out is the place's, or has its default.
 
     Args:
         parser: the verb's parser.
-        yes: the effect of `--yes`, which each verb takes.
+        yes: the effect of `--yes`; each verb takes it.
     """
     parser.add_argument("place", nargs="?", type=name_or_address, metavar="PLACE", help="a place of a recoverable.toml")
     parser.add_argument(

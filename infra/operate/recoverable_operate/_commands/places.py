@@ -1,7 +1,7 @@
 """Find the error queue that a command is for, and how it is reached: by `--queue` and options, or by a place of a `recoverable.toml`.
 
-A project's file was perhaps written by others. What could send messages or credentials elsewhere counts only once an operator trusts
-that very content. What is said on the command line beats a file.
+Others may have written a project's file. Its keys that could send messages or credentials elsewhere count only once an operator
+trusts that very content. Options of the command line beat a file.
 """
 
 from __future__ import annotations
