@@ -74,7 +74,7 @@ def test_on_azure_the_log_is_a_query_which_is_a_link_where_the_resource_is_known
 
 
 def test_a_value_with_line_ends_forges_no_line() -> None:
-    forged = "x\nmessage other\r\ngroup   forged\u2028body"
+    forged = "x\nmessage other\ngroup   forged\nbody"
 
     lines = shown(**{"id": forged, "message": forged, "type": forged, "Recoverable.LogStream": forged, forged: forged})
 
