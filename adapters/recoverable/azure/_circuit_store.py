@@ -5,29 +5,25 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recoverable._errors import StoreUnavailable
-from recoverable._limits import checked_delay, checked_queue
+from recoverable._limits import checked_queue
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
-from recoverable._rate_limit.store import SharedCalls
+from recoverable._rate_limit.store import TIMEOUT, SharedCalls, seconds_of
 from recoverable._service_bus.app_settings import checked_connection, settings_below
 from recoverable._service_bus.app_settings import find_setting as setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import timedelta
 
     from azure.data.tables import TableClient
 
     from recoverable._rate_limit.state import Circuit
 
 PARTITION = "circuit"
-TIMEOUT = timedelta(milliseconds=200)
-"""The time for a call: some twenty times what table storage takes when all is well."""
-
-LONGEST_TIMEOUT = timedelta(seconds=5)
 ABSENT = ""
 """The version of a circuit that was never changed, and has no entity yet."""
 
@@ -61,9 +57,7 @@ class TableCircuit:
     ) -> None:
         self.table, self.name = checked_table(table), checked_name(name)
         self._connection = checked_connection("TableCircuit(connection)", connection)
-        if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
-            raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
-        self._client, self._timeout = client, timeout.total_seconds()
+        self._client, self._timeout = client, seconds_of("TableCircuit(timeout)", timeout)
         self._calls = SharedCalls()
 
     def read(self) -> Snapshot:
