@@ -72,7 +72,7 @@ class Import:
 
     def missing(self, plan: Plan) -> list[Line]:
         """Return the lines whose message is not in the queue; none where not all of the queue was looked at."""
-        return [] if plan.ending or plan.limited or self.session.stop.requested else self.wanted.missing(self.found)
+        return [] if plan.ending or not plan.at_end or self.session.stop.requested else self.wanted.missing(self.found)
 
     def settle_missing(self, redrive: Redrive, plan: Plan) -> None:
         """Send the missing ones that may be sent without an original; of the others note what the journal knows."""
