@@ -39,7 +39,7 @@ GATEWAY_NAMES = {
         "_service_bus": {
             "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "changed", "connection",
             "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "read_host_json", "resolved",
-            "sendable", "shown", "values_of",
+            "shown", "values_of",
         },
     },
     "recoverable_local": {

@@ -22,7 +22,7 @@ __all__ = [
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
     "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
     "REFUSED_SENDS", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "STOPPED", "TIME_SENT", "TRACE_PARENT",
-    "TRACE_STATE", "UNREPORTED", "VERSION", "read_count", "read_date", "texts", "write_date",
+    "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
 ]  # fmt: skip
 
 MESSAGE_ID = "NServiceBus.MessageId"
@@ -72,6 +72,24 @@ def texts(values: Mapping[str, Any]) -> dict[str, str]:
         for name, value in values.items()
         if value is not None
     }
+
+
+def sendable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return headers, or properties, whose names and texts each receiver can read: .NET refuses all of them for half a surrogate pair in one.
+
+    That and NUL become U+FFFD; values that are no text stay.
+    """
+    return {
+        in_whole_characters(name).replace("\0", "\ufffd"): (
+            in_whole_characters(value).replace("\0", "\ufffd") if isinstance(value, str) else value
+        )
+        for name, value in values.items()
+    }
+
+
+def in_whole_characters(text: str) -> str:
+    """Return the text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def read_count(headers: Mapping[str, str], name: str) -> int:

@@ -10,7 +10,7 @@ import pytest
 from aws.harness import Mapping, ladder, sqs_endpoint
 from recoverable import Message
 from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
-from servers.faulty_proxy import EmptyAnswer, Fault, Late
+from servers.faulty_proxy import EmptyAnswer, Fault, Late, Truncated
 from servers.queues import Queue
 
 SETTLE_WITHIN = timedelta(seconds=20)  # a call gets half of it, and half of that to answer
@@ -27,7 +27,11 @@ NOTHING_DONE: list[Fault] = [
 ]
 LATE = pytest.param(Late(), marks=pytest.mark.slow)
 nothing_done = pytest.mark.parametrize("fault", NOTHING_DONE, ids=str)
-all_done = pytest.mark.parametrize("fault", [AnswerLost(), LATE], ids=str)
+all_done = pytest.mark.parametrize("fault", [Truncated(), LATE], ids=str)
+unrepeated = pytest.mark.parametrize(
+    "fault", [*(each for each in NOTHING_DONE if each != Unreachable()), Truncated(), LATE, PartlyFailed()], ids=str
+)
+"""Faults after which no call is made once more on a new connection, as after a reset on one that has carried a look at the queue."""
 any_fault = pytest.mark.parametrize("fault", [*NOTHING_DONE, AnswerLost(), LATE, PartlyFailed()], ids=str)
 
 

@@ -46,6 +46,10 @@ class RecordingClient:
         self._checked("ChangeMessageVisibilityBatch", call)
         return confirmed(call["Entries"])
 
+    def get_queue_attributes(self, **call: Any) -> dict[str, Any]:
+        self._checked("GetQueueAttributes", call)
+        return {"Attributes": {"VisibilityTimeout": "3600", "MessageRetentionPeriod": "345600"}}
+
     def as_client(self) -> SQSClient:
         """Return itself, for those who want boto3's type."""
         return cast("SQSClient", self)

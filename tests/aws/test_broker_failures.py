@@ -8,7 +8,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from aws.failing import SETTLE_WITHIN, A, B, Handler, all_done, any_fault, consequences, mapping, nothing_done
+from aws.failing import (
+    SETTLE_WITHIN,
+    A,
+    B,
+    Handler,
+    all_done,
+    any_fault,
+    consequences,
+    mapping,
+    nothing_done,
+    unrepeated,
+)
 from aws.harness import Mapping, ladder, sqs_endpoint, wait_for
 from recoverable import Message
 from recoverable_local.testing import AnswerLost, PartlyFailed, Refused, Unreachable
@@ -168,7 +179,7 @@ def test_a_delete_that_fails_is_left_to_the_mapping(
     ]
 
 
-@any_fault
+@unrepeated
 def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibility_timeout(
     orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
 ) -> None:
@@ -190,7 +201,7 @@ def test_an_immediate_retry_that_cannot_be_shown_again_comes_after_the_visibilit
     assert (bodies(error), handler.runs) == ([A, B], {A: 2, B: 2})
 
 
-@any_fault
+@unrepeated
 def test_a_visibility_change_that_failed_once_is_repeated_and_nothing_waits(
     orders: Queue, error: Queue, proxy: FaultyProxy, handler: Handler, caplog: pytest.LogCaptureFixture, fault: Fault
 ) -> None:

@@ -66,7 +66,7 @@ def test_a_batch_that_succeeds_costs_no_call(orders: Queue, error: Queue, proxy:
     assert (answer, dict(proxy.calls)) == ({"batchItemFailures": []}, {})
 
 
-def test_a_single_message_that_was_delivered_before_and_succeeds_costs_no_call(
+def test_a_single_message_that_was_delivered_before_and_succeeds_costs_a_look_at_its_queue(
     orders: Queue, error: Queue, proxy: FaultyProxy
 ) -> None:
     orders.send()
@@ -74,7 +74,15 @@ def test_a_single_message_that_was_delivered_before_and_succeeds_costs_no_call(
 
     Mapping(orders, sqs_endpoint(succeed, ladder(error, immediate=5))).run_dry()
 
-    assert dict(proxy.calls) == {}
+    assert ({**proxy.calls}, proxy.looks) == ({}, 1)
+
+
+def test_a_process_looks_at_its_queue_once_whatever_fails(orders: Queue, error: Queue, proxy: FaultyProxy) -> None:
+    orders.send()
+
+    Mapping(orders, sqs_endpoint(fail, ladder(error, immediate=2, delayed=1))).run_dry()
+
+    assert proxy.looks == 1
 
 
 def test_the_messages_that_succeed_beside_fresh_failures_cost_no_call_of_their_own(

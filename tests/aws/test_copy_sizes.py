@@ -135,8 +135,11 @@ def test_a_wrapped_body_in_any_alphabet_is_as_large_in_its_copy_as_it_came() -> 
     assert json.loads(copy.entry["MessageBody"])["Body"] == "注文" * 150_000
 
 
-@pytest.mark.parametrize("letter", ["\ud800", "\uffff", "\x00"])
-def test_what_sqs_does_not_take_as_it_stands_is_escaped(letter: str) -> None:
+@pytest.mark.parametrize(
+    ("letter", "in_header", "in_body"),
+    [("\ud800", "\ufffd", "\ufffd"), ("\uffff", "\uffff", "\uffff"), ("\x00", "\ufffd", "\x00")],
+)
+def test_what_sqs_does_not_take_as_it_stands_is_escaped_or_replaced(letter: str, in_header: str, in_body: str) -> None:
     one = record(json.dumps({"Headers": {"NServiceBus.MessageId": "m-1"}, "Body": f"é{letter}!"}))
 
     copy = copied(one, {"NServiceBus.FailedQ": f"é{letter}!"})
@@ -146,10 +149,10 @@ def test_what_sqs_does_not_take_as_it_stands_is_escaped(letter: str) -> None:
     assert json.loads(copy.entry["MessageBody"]) == {
         "Headers": {
             "NServiceBus.MessageId": "m-1",
-            "NServiceBus.FailedQ": f"é{letter}!",
+            "NServiceBus.FailedQ": f"é{in_header}!",
             "Recoverable.Origin": "native-1",
         },
-        "Body": f"é{letter}!",
+        "Body": f"é{in_body}!",
     }
 
 

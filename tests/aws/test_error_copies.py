@@ -99,7 +99,7 @@ def test_the_error_copy_has_the_body_the_attributes_and_every_fault_header(
         "Recoverable.LogStream": Request.log_stream_name,
         "Recoverable.Version": Request.function_version,
         "Recoverable.Attempts": "4",
-        "Recoverable.FirstFailedAt": "2026-03-04 05:06:07:000089 Z",
+        "Recoverable.FirstFailedAt": A_DATE,
     }
     assert copy.headers == {**ours, **FAULTS}
     assert (copy.body, copy.attributes) == ("an order: ä€😀", ATTRIBUTES)

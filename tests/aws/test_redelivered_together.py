@@ -123,7 +123,7 @@ def test_without_a_time_limit_nothing_shows_that_a_delivery_was_reported(
 
     Mapping(orders, endpoint(error), contexts=lambda: None).poll()
 
-    assert proxy.calls == {"ChangeMessageVisibilityBatch": 10}
+    assert proxy.calls == {"ChangeMessageVisibilityBatch": 1 + 10}  # the first hides all of them anew
 
 
 def test_a_local_host_says_for_how_long_its_queues_hide_messages(
@@ -136,4 +136,4 @@ def test_a_local_host_says_for_how_long_its_queues_hide_messages(
 
     Mapping(orders, endpoint(error)).poll()
 
-    assert proxy.calls == {"ChangeMessageVisibilityBatch": 10}
+    assert proxy.calls == {"ChangeMessageVisibilityBatch": 1 + 10}  # as above

@@ -73,7 +73,8 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "ulong": (2**64 - 1, {"TYPE": "ULONG", "VALUE": 2**64 - 1}),
     "larger than any": (2**64, "18446744073709551616"),
     "no simple type": ({"a": [1]}, '{"a": [1]}'),
-    "half a character": ("\ud800", "?"),
+    "half a character": ("\ud800", "\ufffd"),
+    "a NUL": ("a\0", "a\ufffd"),
 }
 
 
@@ -83,7 +84,7 @@ def test_the_users_properties_keep_their_values_and_types(value: Any, sent: Any)
 
 
 def test_half_a_character_in_a_name_stops_no_copy() -> None:
-    assert copied(properties={"\ud800": 1}).properties == {"?": 1}
+    assert copied(properties={"\ud800": 1}).properties == {"\ufffd": 1}
 
 
 def test_headers_are_set_replaced_and_removed() -> None:

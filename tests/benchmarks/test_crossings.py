@@ -10,16 +10,17 @@ from crossings import counts, crossings, fail, on_service_bus, on_sqs, succeed
 
 MOST = {
     "SQS, a good record": (9, 17),
-    "SQS, an immediate retry": (19, 39),
-    "SQS, a delayed retry": (24, 63),
-    "SQS, a move to the error queue": (26, 68),
+    "SQS, an immediate retry": (23, 65),
+    "SQS, a delayed retry": (28, 89),
+    "SQS, a move to the error queue": (30, 94),
     "Service Bus, a good record": (8, 15),
-    "Service Bus, an immediate retry": (14, 26),
-    "Service Bus, a delayed retry": (22, 51),
-    "Service Bus, a move to the error queue": (24, 58),
+    "Service Bus, an immediate retry": (14, 27),
+    "Service Bus, a delayed retry": (22, 54),
+    "Service Bus, a move to the error queue": (24, 61),
     "SQS, `errors retry`": (29, 200),
 }
-"""Files, and calls from one into another; raised only in the commit that adds what needs it."""
+"""Files, and calls from one into another; raised only in the commit that adds what needs it. Of a failure on SQS four files and 25 calls
+know until when its message is hidden (`aws/_lease.py`)."""
 
 
 @pytest.mark.parametrize("on", [on_sqs, on_service_bus])

@@ -25,12 +25,8 @@ def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:
     assert found.sizes[2] == round(scenario.pairs * scenario.share)
 
 
-SIDE_BY_SIDE = (
-    "a visibility timeout that ends while a delivery runs lets another begin beside it: each sends a copy of its own,"
-    " every copy climbs the rest of the ladder and is doubled in its turn, so that one message has many error copies"
-)
 OVERLAPS = [
-    *(pytest.param(each, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=SIDE_BY_SIDE), id=each.name) for each in sqs.OVERLAPPING),
+    *(pytest.param(each, id=each.name) for each in sqs.OVERLAPPING),
     *(pytest.param(each, id=each.name) for each in service_bus.OVERLAPPING),
 ]  # fmt: skip
 FITTING = (

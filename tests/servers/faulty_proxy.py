@@ -39,6 +39,10 @@ class Truncated:
     """The service does the call, and the connection ends within the answer."""
 
 
+LOOK = "GetQueueAttributes"
+"""The operation by which the package asks what a queue is set to."""
+
+
 Fault = Refused | AnswerLost | ConnectionReset | Unreachable | PartlyFailed | Late | EmptyAnswer | Truncated
 
 
@@ -71,6 +75,7 @@ class FaultyProxy:
         self.upstream = upstream.removeprefix("http://")
         self.rules: list[Rule] = []
         self.calls: Counter[str] = Counter()
+        self.looks = 0  # at what a queue is set to, which are no calls about messages
         self.entries: Counter[str] = Counter()
         self.failed = 0
         self.connections: list[Handler] = []
@@ -103,9 +108,12 @@ class FaultyProxy:
     def fault_for(self, operation: str, entries: int) -> Fault | None:
         """Count a call, and return the fault of the first rule that names it."""
         with self._lock:
-            self.calls[operation] += 1
-            self.entries[operation] += entries
-            number = self.calls[operation]
+            if operation == LOOK:
+                self.looks += 1
+            else:
+                self.calls[operation] += 1
+                self.entries[operation] += entries
+            number = self.calls[operation] or self.looks
         rules = [rule for rule in self.rules if rule.operation == operation]
         return next((rule.fault for rule in rules if not rule.calls or number in rule.calls), None)
 

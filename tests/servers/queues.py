@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 HEADERS = "NServiceBus.AmazonSQS.Headers"
 WAITING = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible", "ApproximateNumberOfMessagesDelayed")
 
+HIDDEN = {"VisibilityTimeout": "3600"}
+"""Six times the ten minutes that an invocation has in most tests."""
+
 
 class Arrived(NamedTuple):
     """A message as it lies in a queue."""
@@ -31,7 +34,7 @@ class Queue:
     def __init__(self, client: SQSClient, name: str, settings: Mapping[str, str]) -> None:
         fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
         self.client, self.name = client, name
-        self.url = client.create_queue(QueueName=name, Attributes={**fifo, **settings})["QueueUrl"]  # type: ignore[dict-item]
+        self.url = client.create_queue(QueueName=name, Attributes={**fifo, **HIDDEN, **settings})["QueueUrl"]  # type: ignore[dict-item]
         self.arn = f"arn:aws:sqs:{REGION}:{self.url.split('/')[-2]}:{name}"
 
     def send(self, body: str = "hello", *, attributes: Mapping[str, Any] | None = None, **more: Any) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
+    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
@@ -50,6 +51,7 @@ class Invocation:
         limiter: decides who may be attempted where the rate may be limited.
         observer: collects what is reported when all is settled; None where nobody observes.
         sender: returns what collecting needs, when a handler first sends.
+        lease: returns what knows for how long the invocation has its messages, when one first fails; None where they are its own to the end.
         on_failure: called with the message and the exception of each failed attempt, before recovery decides.
         holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise
             it at once.
@@ -57,6 +59,7 @@ class Invocation:
 
     delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked
     must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False
+    _lease: Lease | None = None
     heartbeat: Heartbeat | None = None  # keeps messages hidden while they wait and run, where the endpoint is asked to
 
     def __init__(
@@ -71,6 +74,7 @@ class Invocation:
         limiter: Limiter | None = None,
         observer: Observer | None = None,
         sender: Callable[[], Sender] | None = None,
+        lease: Callable[[], Lease] | None = None,
         on_failure: Callable[[Message, BaseException], None] | None = None,
         holds_interruptions: bool = True,
     ) -> None:
@@ -78,13 +82,20 @@ class Invocation:
         self.context, self.limiter, self.observer, self.sender = context, limiter, observer, sender
         self.redact = None if recoverability.observe is None else recoverability.observe.redact
         self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it
-        self.on_failure, self.holds_interruptions = on_failure, holds_interruptions
+        self.on_failure, self.holds_interruptions, self._make_lease = on_failure, holds_interruptions, lease
         self.settlements: dict[Message, Settlement] = {}
         """How each message is to be settled; one that is absent is never completed."""
         self.failed: list[Delivery] = []  # whose handler has raised, each time it did
         self.outgoing: list[tuple[Delivery, Outbox, float]] = []  # of handlers that succeeded, until it is sent
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
+
+    @property
+    def lease(self) -> Lease | None:
+        """Return what knows for how long the invocation has its messages; it is made when it is first asked for."""
+        if self._lease is None and self._make_lease is not None:
+            self._lease = self._make_lease()
+        return self._lease
 
     def settle(self, delivery: Delivery, settlement: Settlement) -> None:
         """Record how a message is to be settled, in place of what was recorded before."""

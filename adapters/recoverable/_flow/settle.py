@@ -15,9 +15,9 @@ from recoverable._limits import MAX_DELAY, NO_DELAY
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Collection, Generator, Iterable, Iterator
     from datetime import datetime, timedelta
-    from typing import Any
+    from typing import Any, Protocol
 
     from recoverable._flow.flow import Call, Run
     from recoverable._flow.invocation import Invocation
@@ -25,7 +25,36 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
 
+    class Lease(Protocol):
+        """Knows for how long an invocation has its messages."""
+
+        def is_lost(self, delivery: Delivery, /) -> bool:
+            """True if another delivery may have a message by now."""
+
+        def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
+            """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
+
+        def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
+            """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
+
+        @property
+        def visibility_timeout(self) -> float:
+            """Return for how many seconds the queue hides a message."""
+
+        def hide_to_the_end(self) -> list[Delivery]:
+            """Hide anew what others would get before the invocation ends; return those for which no time was left."""
+
+        def seconds_left(self, deliveries: Collection[Delivery], /) -> float:
+            """Return for how many seconds from now all of these are the invocation's."""
+
+        def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
+            """Note until when a call hides messages, and whether the broker has confirmed that."""
+
+
 AT_ONCE = Redeliver(NO_DELAY)
+
+LOST = Redeliver(None)
+"""The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
 NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
@@ -96,9 +125,12 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
     settlement = settle_without_attempt(delivery, invocation, may_defer=may_defer)
     if settlement is not None:
         return settlement
-    if invocation.limiter is None or not may_defer:
+    limiter = invocation.limiter
+    if limiter is None or not may_defer:
         return None
-    delay = invocation.limiter.delay_before_attempt(delivery)
+    delay = limiter.delay_before_attempt(delivery)
+    if delay is not None and invocation.platform.redelivers_only:
+        delay = limiter.wait_for_turn(delivery, delay, invocation.deadline.seconds_left)
     return None if delay is None else defer_while_limited(delivery, delay, invocation)
 
 
@@ -187,20 +219,53 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
 
 def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose attempt failed."""
+    limiter = invocation.limiter
+    if (limiter or invocation.on_failure) is not None and is_lost_to_another(delivery, invocation):
+        return lose(delivery, invocation)
     if invocation.on_failure is not None:
         invocation.on_failure(delivery.message, failure)
-    if invocation.limiter is not None and (delay := invocation.limiter.failed(delivery, failure)) is not None:
-        return defer_while_limited(delivery, delay, invocation, failure)
+    if limiter is not None and (delay := limiter.failed(delivery, failure)) is not None:
+        deferred = defer_while_limited(delivery, delay, invocation, failure)
+        if deferred is not None:
+            return deferred
     return decide_and_report(delivery, failure, invocation)
 
 
 def defer_while_limited(
     delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
-) -> Settlement:
-    """Return the settlement of a message that waits because the rate is limited; `failure` is what its handler raised, if it ran."""
+) -> Settlement | None:
+    """Return the settlement of a message that waits because the rate is limited; None where it may not: it is attempted, or has failed.
+
+    Args:
+        delivery: the message as it came.
+        delay: how long a copy waits; where the order is kept, the message itself waits by its count and age.
+        invocation: what it came in.
+        failure: what its handler raised, if it ran.
+    """
     from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide_and_report`
 
+    if invocation.platform.redelivers_only:
+        in_order = None if invocation.lease is None else invocation.lease.wait_in_order(delivery)
+        if in_order is None:
+            return None
+        delay = in_order
     return decide_and_report(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
+
+
+def is_lost_to_another(delivery: Delivery, invocation: Invocation) -> bool:
+    """True if another delivery may have a message by now, so that nothing is done for this one.
+
+    What would not come again, or would expire, is not left to another delivery: it moves to the error queue.
+    """
+    lease = invocation.lease
+    return lease is not None and lease.is_lost(delivery) and not lease.why_not_wait(delivery, None)
+
+
+def lose(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a message that is lost to another delivery; nothing is logged, observed or counted for it."""
+    if invocation.limiter is not None:
+        invocation.limiter.release_probe(delivery)
+    return LOST
 
 
 def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
@@ -211,13 +276,28 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         event: the failed attempt's exception, or the deferral.
         invocation: what it came in.
     """
-    from recoverable._ladder.decision import decide  # noqa: PLC0415  # the failure side
+    from recoverable._ladder.decision import decide, move_instead_of_waiting  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
 
-    settings, observer = invocation.recoverability, invocation.observer
-    platform = platform_for(delivery, event, invocation)
+    settings, observer, lease = invocation.recoverability, invocation.observer, invocation.lease
+    is_lost, why = lease is not None and lease.is_lost(delivery), ""
+    if lease is not None and is_lost and not (why := lease.why_not_wait(delivery, None)):
+        return lose(delivery, invocation)
+    platform, now = platform_for(delivery, event, invocation), invocation.clock()
     try:
-        decision = decide(delivery, event, recoverability=settings, platform=platform, now=invocation.clock())
+        decision = decide(delivery, event, recoverability=settings, platform=platform, now=now)
+        settlement = decision.settlement
+        if (
+            lease is not None
+            and not is_lost
+            and isinstance(settlement, Redeliver)
+            and not (
+                settlement == AT_ONCE and settings.immediate.in_process and is_retried_in_process(delivery, platform)
+            )
+        ):
+            why = lease.why_not_wait(delivery, settlement.after)
+        if why:
+            decision = move_instead_of_waiting(decision, why, recoverability=settings, platform=platform, now=now)
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
         report_undecided(delivery, error, invocation.redact)
         return Redeliver(None) if observer is None else observer.note_undecided(delivery)
@@ -254,6 +334,8 @@ def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
     from recoverable._ladder.decision import forward_given_up  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report_given_up  # noqa: PLC0415  # the failure side
 
+    if is_lost_to_another(delivery, invocation):
+        return lose(delivery, invocation)
     error_queue = invocation.recoverability.failed.error_queue or ""
     report_given_up(delivery, error_queue)
     settlement = forward_given_up(delivery, error_queue)

@@ -20,6 +20,10 @@ LONGEST_REDELIVERY, MOST_REDELIVERY = timedelta(hours=1), timedelta(days=1)
 """The longest wait of a message that can only be redelivered, and how long it waits in all: its retention goes on, by
 default for 4 days (Amazon SQS, CreateQueue)."""
 
+QUICK_REDELIVERY, PART_OF_AN_HOUR, PART_OF_MORE = timedelta(minutes=10), 5, 2
+"""Waits double up to ten minutes. In the first hour none is longer than that or a fifth of the time since the first delivery, so that the
+end of an outage of an hour is noticed within 12 minutes; then each is half of that time, so that deliveries last for hours."""
+
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 8.0
 """Seconds before a send that met a busy broker is repeated in the same invocation; the pause doubles each time."""
 
@@ -69,16 +73,19 @@ def delay_after_refusal(refusals: int) -> timedelta:
 
 
 def delay_while_redelivered(waited: timedelta, runs_left: int) -> timedelta:
-    """Return how long a message waits that can only be redelivered, while what its handler sent is not taken.
+    """Return how long a message waits that can only be redelivered, while the rate is limited or what its handler sent is not taken.
 
-    As long again as before, from 2.5 seconds to an hour; and where few deliveries are left, at least 15 minutes before
-    the last, a quarter of that before the one before, and so on, so that a short ladder outlasts a short outage.
+    As long again as before up to ten minutes, then a fifth of that, after an hour half of it, from 2.5 seconds to an hour; and where few
+    deliveries are left, at least 15 minutes before the last, a quarter of that before the one before, and so on, so
+    that a short ladder outlasts a short outage.
 
     Args:
         waited: since when it is delivered.
         runs_left: how often it can still come.
     """
-    return max(min(waited, LONGEST_REDELIVERY), FIRST_DELAY, LONGEST_DELAY / (1 << 2 * min(runs_left - 1, 10)))
+    in_an_hour = min(waited, max(QUICK_REDELIVERY, waited / PART_OF_AN_HOUR))
+    growing = in_an_hour if waited < LONGEST_REDELIVERY else min(waited / PART_OF_MORE, LONGEST_REDELIVERY)
+    return max(growing, FIRST_DELAY, LONGEST_DELAY / (1 << 2 * min(runs_left - 1, 10)))
 
 
 def pauses(within: float) -> Iterator[float]:

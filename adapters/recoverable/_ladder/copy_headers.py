@@ -67,8 +67,10 @@ def deferral(
         headers.DELAYED_RETRY_AT: moved_date(delivery.carried.delayed_retry_at, delay),
         headers.FIRST_DELAYED_RETRY_AT: moved_date(delivery.carried.first_delayed_retry_at, delay),
     }
+    first = delivery.carried.first_failed_at
     return {
         **identity_headers(delivery.message),
+        **({headers.FIRST_FAILED_AT: headers.write_date(first)} if first else {}),
         **{name: moment for name, moment in moved.items() if moment},
         **counted(delivery, prior_attempts_of_deferral(delivery), platform),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
@@ -84,12 +86,10 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
     """
     queue = context.receive_address
     faults = fault_headers(context.exception, queue=queue, platform=platform, now=context.now, redact=redact)
-    # where messages are only redelivered, no copy has carried the attempts of earlier rounds, nor when the first failed
-    history = (
-        {}
-        if platform.redelivers_only
-        else {headers.ATTEMPTS: attempts_so_far(context), headers.FIRST_FAILED_AT: first_failed_at(context)}
-    )
+    history = {headers.ATTEMPTS: attempts_so_far(context), headers.FIRST_FAILED_AT: first_failed_at(context)}
+    if platform.redelivers_only:  # no copy has carried the attempts of earlier rounds, nor when the first failed
+        first = context.carried.first_failed_at
+        history = {headers.FIRST_FAILED_AT: headers.write_date(first)} if first else {}
     removed = dict.fromkeys((*headers.RETRY_HEADERS, *context.carried.faults))
     return {**identity_headers(context.message), **removed, **history, **faults}
 
@@ -100,7 +100,7 @@ def attempts_so_far(context: ErrorContext) -> str | None:
 
 
 def first_failed_at(context: ErrorContext) -> str:
-    """Return when the first attempt failed of which a copy was made: now, unless an earlier one says."""
+    """Return when the first attempt failed, or shortly before: what a copy or the broker says, else now."""
     return headers.write_date(context.carried.first_failed_at or context.now)
 
 

@@ -159,6 +159,32 @@ def decide(
     )
 
 
+def move_instead_of_waiting(
+    decision: Decision, why: str, *, recoverability: Recoverability, platform: Platform, now: datetime
+) -> Decision:
+    """Return the decision that moves a message to the error queue because it would wait in its queue and not be seen again.
+
+    Args:
+        decision: what was decided; its failure is the reason on the message.
+        why: why it would not be seen again; the reason where nothing failed.
+        recoverability: the settings, the error queue resolved.
+        platform: what it counts and can do.
+        now: the time.
+    """
+    delivery, event = decision.delivery, decision.event
+    failure = decision.failure
+    if failure is None:
+        failure = UnreportedFailure(
+            f"it had to wait ({event.reason if isinstance(event, Deferral) else event}), and {why}"
+        )
+    warning = f"The message cannot wait in its queue: {why}. It moves to the error queue."
+    return Decision(
+        delivery=delivery, event=failure, action=MoveToError(), outcome="move_to_error", failure=failure,
+        settlement=give_up(delivery, failure, recoverability=recoverability, platform=platform, now=now),
+        error_queue=recoverability.failed.error_queue or "", warnings=(*decision.warnings, warning),
+    )  # fmt: skip
+
+
 def give_up(
     delivery: Delivery, exception: BaseException, *, recoverability: Recoverability, platform: Platform, now: datetime
 ) -> Settlement:

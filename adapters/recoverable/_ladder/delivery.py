@@ -39,7 +39,7 @@ class Carried(Frozen):
         reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
         refused_sends: how often a copy for the error queue was refused.
         attempts: all attempts of earlier rounds.
-        first_failed_at: when the first attempt failed of which a copy was made.
+        first_failed_at: when the first attempt failed, or shortly before.
         faults: the names of fault headers of an earlier failure.
     """
 

@@ -136,6 +136,10 @@ class Observer:
         facts = self._facts(delivery, "move_to_error", exception, error_queue=queue, exception_type=earlier)
         return self._note(delivery, settlement, facts)
 
+    def forget(self, deliveries: Collection[Delivery]) -> None:
+        """Forget what was decided about deliveries: others decide about their messages."""
+        self.notes = [note for note in self.notes if note.delivery not in deliveries]
+
     def report(
         self,
         unfinished: Collection[Delivery],

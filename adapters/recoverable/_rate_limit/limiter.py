@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from time import sleep
+
 from recoverable._config import redactor_of
 from recoverable._errors import RetryAfter
+from recoverable._limits import NO_DELAY
 from recoverable._rate_limit.state import (
     Closed,
+    Open,
     Snapshot,
     claim_probe,
     delay_of_probe,
@@ -19,14 +24,17 @@ from recoverable._rate_limit.store import Breaker
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from typing import Literal
 
     from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Delivery
     from recoverable._rate_limit.settings import RateLimit
-    from recoverable._rate_limit.state import Open, Outcome
+    from recoverable._rate_limit.state import Outcome
     from recoverable.hosting import Environment
+
+SHORTEST_PAUSE = timedelta(seconds=1)
+"""The shortest wait inside an invocation between two looks at the circuit."""
 
 UNCLAIMED = Snapshot()
 """The claim of an invocation that has claimed no probe; one object for all, because each invocation needs it."""
@@ -38,15 +46,15 @@ class Limiter:
     Args:
         breaker: the instance's.
         clock: returns the time.
+        sleep: waits for so many seconds.
         in_batches: True where messages that are due together come in one invocation.
-        may_defer: False where messages keep an order, which a deferral would break: failures are counted, and no
-            message waits.
+        may_defer: False where no message can wait: failures are counted.
         unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
             limited or not.
     """
 
     __slots__ = (
-        "_claim", "_clock", "_in_batches", "_limit", "_may_defer", "_probe", "_refreshed", "_unrecoverable", "breaker",
+        "_claim", "_clock", "_in_batches", "_limit", "_may_defer", "_probe", "_refreshed", "_sleep", "_unrecoverable", "breaker",
     )  # fmt: skip
 
     def __init__(
@@ -54,12 +62,13 @@ class Limiter:
         breaker: Breaker,
         clock: Callable[[], datetime],
         *,
+        sleep: Callable[[float], None] = sleep,
         in_batches: bool = False,
         may_defer: bool = True,
         unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
     ) -> None:
         self.breaker, self._limit, self._clock, self._may_defer = breaker, breaker.limit, clock, may_defer
-        self._unrecoverable, self._in_batches = unrecoverable, in_batches
+        self._unrecoverable, self._in_batches, self._sleep = unrecoverable, in_batches, sleep
         self._refreshed = False  # True when this invocation has read the store
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
@@ -96,6 +105,29 @@ class Limiter:
             self._probe = delivery
             return None
         return self._delay_while_open(snapshot.circuit, delivery, now)
+
+    def wait_for_turn(
+        self, delivery: Delivery, delay: timedelta, seconds_left: Callable[[], float]
+    ) -> timedelta | None:
+        """Wait inside the invocation until a message may be attempted, and return None; where its time does not reach, return the delay.
+
+        Args:
+            delivery: a message that keeps its order: no copy can wait in its stead.
+            delay: how long it would have to wait otherwise.
+            seconds_left: returns for how long a handler may still run that starts now.
+        """
+        waiting: timedelta | None = delay
+        while waiting is not None and (pause := self._seconds_until_turn()) < seconds_left():
+            self._sleep(pause)
+            self._refreshed = False
+            waiting = self.delay_before_attempt(delivery)
+        return waiting
+
+    def _seconds_until_turn(self) -> float:
+        """Return the seconds until the next attempt may start, as far as this instance knows; at least the shortest wait."""
+        circuit, now = self.breaker.snapshot.circuit, self._clock()
+        until = circuit.next_at - now if isinstance(circuit, Open) else NO_DELAY
+        return max(until, self._limit.wait, SHORTEST_PAUSE).total_seconds()
 
     def succeeded(self) -> None:
         """Close the circuit after a success."""
@@ -201,4 +233,6 @@ def limiter_for(
 
     kept, clock = environment.kept, environment.clock
     breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log))
-    return Limiter(breaker, clock, in_batches=in_batches, may_defer=may_defer, unrecoverable=unrecoverable)
+    return Limiter(
+        breaker, clock, sleep=environment.sleep, in_batches=in_batches, may_defer=may_defer, unrecoverable=unrecoverable
+    )

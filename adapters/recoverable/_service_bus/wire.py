@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable.headers import sendable
+
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusMessage
 
@@ -62,8 +64,8 @@ def smaller(copy: Copy) -> Copy | None:
 
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the properties with the headers changed; the user's keep value and type."""
-    kept = {sendable(name): typed(value) for name, value in properties.items() if name not in changes}
-    return kept | {sendable(name): sendable(text) for name, text in changes.items() if text is not None}
+    kept = {name: typed(value) for name, value in properties.items() if name not in changes}
+    return sendable(kept | {name: text for name, text in changes.items() if text is not None})
 
 
 def typed(value: Any) -> Any:
@@ -72,9 +74,7 @@ def typed(value: Any) -> Any:
     An integer that does not fit 32 bits must name its type.
     """
     match value:
-        case str():
-            return sendable(value)
-        case bool() | float() | None:
+        case str() | bool() | float() | None:
             return value
         case int() if SMALLEST_INT <= value <= LARGEST_INT:
             return value
@@ -83,12 +83,7 @@ def typed(value: Any) -> Any:
         case int() if LARGEST_LONG < value <= LARGEST_ULONG:
             return {"TYPE": "ULONG", "VALUE": value}
         case _:
-            return sendable(json.dumps(value))  # no AMQP property has such a value: a text, so that there is a copy
-
-
-def sendable(text: str) -> str:
-    """Return the text with lone surrogates replaced: UTF-8 cannot hold them, and the copy could not be sent."""
-    return text.encode(errors="replace").decode()
+            return json.dumps(value)  # no AMQP property has such a value: a text, so that there is a copy
 
 
 def in_milliseconds(moment: datetime) -> datetime:

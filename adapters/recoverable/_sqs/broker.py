@@ -10,10 +10,12 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recoverable._sqs.answers import Failure, call_failure
+from recoverable._sqs.attributes import NAMES, attributes_in
 from recoverable._sqs.batches import BatchOperation, Entry, Result, batch_failures, call_batch, send_singly
 from recoverable._sqs.clients import client as process_client
 
 if TYPE_CHECKING:
+    from recoverable._sqs.attributes import QueueAttributes
     from recoverable._sqs.names import Destination
     from recoverable._sqs.queues import Queue
     from recoverable.hosting import Environment
@@ -71,6 +73,20 @@ class Broker:
         finally:
             self._time.note_call()
         return Result(batch_failures(answer, len(entries)))
+
+    def attributes(self) -> QueueAttributes | Failure:
+        """Ask SQS what the queue is set to."""
+        if self._time.before_call() <= 0:
+            return NO_TIME
+        try:
+            client = self.client_for(self.queue)
+            url = self.queue.url_at(client.meta.endpoint_url)
+            ask = partial(client.get_queue_attributes, QueueUrl=url, AttributeNames=list(NAMES))
+            return attributes_in(self._call_within(self._time.call_timeout, ask))
+        except Exception as error:  # noqa: BLE001  # the failure holds it
+            return call_failure(error)
+        finally:
+            self._time.note_call()
 
     def send(
         self,

@@ -11,7 +11,14 @@ from base64 import b64decode
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._frozen import Frozen
-from recoverable.headers import CONTROL_MESSAGE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, texts
+from recoverable.headers import (
+    CONTROL_MESSAGE,
+    ENCLOSED_MESSAGE_TYPES,
+    MESSAGE_ID,
+    in_whole_characters,
+    sendable,
+    texts,
+)
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -267,21 +274,22 @@ def entry_of(record: Record, wire: Wire) -> Entry:
     if wire.wrapper is not None:
         kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES)
         return {
-            "MessageBody": in_json({**wire.wrapper, "Headers": wire.headers | overflow}),
+            "MessageBody": in_whole_characters(in_json({**wire.wrapper, "Headers": sendable(wire.headers | overflow)})),
             "MessageAttributes": typed(kept),
         }
     kept, overflow = folded(wire.attributes, MAX_ATTRIBUTES - 1)
-    ours = {"stringValue": in_json(wire.headers | overflow), "dataType": "String"}
+    ours = {"stringValue": headers_in_json(wire.headers | overflow), "dataType": "String"}
     return {"MessageBody": record["body"], "MessageAttributes": typed(kept | {HEADERS: ours})}
 
 
-def in_json(value: object) -> str:
-    """Return the value as JSON.
+def headers_in_json(headers: Mapping[str, str]) -> str:
+    """Return the headers as JSON that each receiver can read."""
+    return in_json(sendable(headers))
 
-    Its characters are escaped only where SQS does not take one, because that may double the size.
-    """
-    text = json.dumps(value, ensure_ascii=False)
-    return text if re.fullmatch(TEXT, text) else json.dumps(value)
+
+def in_json(value: object) -> str:
+    """Return the value as JSON; escaped are only the two characters that SQS does not take, because to escape all may double the size."""
+    return json.dumps(value, ensure_ascii=False).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def folded(attributes: Attributes, room: int) -> tuple[Attributes, dict[str, str]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias, TypedDict
 
+    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._outgoing.outbox import Sender
@@ -96,11 +97,8 @@ class SqsProcessor:
     def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._process_batch: ProcessBatch = process_batch
-        optional, managed = (
-            (settings.heartbeat, settings.large_bodies, settings.recoverability.observe),
-            MAX_CONCURRENCY in os.environ,
-        )
-        if managed or optional != (None, None, None):
+        managed = MAX_CONCURRENCY in os.environ
+        if managed or (settings.heartbeat or settings.large_bodies or settings.recoverability.observe) is not None:
             from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
 
             self._process_batch = processing(settings, process_batch, on_managed_instances=managed)
@@ -136,19 +134,22 @@ class SqsProcessor:
         platform = self._fifo if queue.fifo else self._standard
         messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        handed_back = 0 if platform.redelivers_only else len(messages)
-        time = TimeBudget(context, settings.settle_within, handed_back, settings.visibility_timeout)
+        time = TimeBudget(context, settings.settle_within, 0 if platform.redelivers_only else len(messages), settings.visibility_timeout)  # fmt: skip
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send
 
             return sender_for(batch)
 
+        def lease() -> Lease:
+            from recoverable.aws._lease import lease_for  # noqa: PLC0415  # the failure side
+
+            return lease_for(batch, settings)
+
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
-                self.recoverability, platform, environment.clock, deadline, context=context, sender=sender,
-                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment, may_defer=not platform.redelivers_only),
-                on_failure=on_failure,
+                self.recoverability, platform, environment.clock, deadline, context=context, sender=sender, lease=lease,
+                seconds_for_retries=time.for_handlers, limiter=self._limiter(environment), on_failure=on_failure,
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
             unfinished = self._process_batch(batch, run_handlers)
@@ -161,16 +162,14 @@ class SqsProcessor:
     @property
     def breaker(self) -> Breaker | None:
         """Return what this instance knows of the circuit that limits the rate; None without a `RateLimit`."""
-        limiter = self._limiter(current_environment.get() or self._environment, may_defer=True)
-        return limiter.breaker if limiter else None
+        return getattr(self._limiter(current_environment.get() or self._environment), "breaker", None)
 
-    def _limiter(self, environment: Environment, *, may_defer: bool) -> Limiter | None:
-        if self.recoverability.rate_limit is None:
+    def _limiter(self, environment: Environment) -> Limiter | None:
+        if (limit := self.recoverability.rate_limit) is None:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # few endpoints limit the rate
 
-        limit = self.recoverability.rate_limit
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=may_defer, in_batches=True)
+        return limiter_for(self, limit, self.recoverability, environment, may_defer=True, in_batches=True)
 
 
 def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:

@@ -45,9 +45,11 @@ class SqsEndpoint:
             then deleted here, and the invocation fails when any other remains.
         longest_delay: how long one copy waits; longer delays hop. Up to SQS's 15 minutes.
         timeouts: stores longer delays instead, until a dispatcher sends them: `Timeouts(store)`.
-        visibility_timeout: the shortest time for which anything hides a message that was received; None for the
-            function's time-out, for Lambda takes no queue with a shorter one. Write less, down to 0, where the queue's
-            is lowered later or other code changes it: redelivered messages that are older then run one by one.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for what SQS
+            says of the queue, and the function's time-out where SQS may not be asked. Write less, down to 0, where
+            other code changes it: redelivered messages that are older then run one by one.
+        retention: for how long the queue keeps a message, 1 minute to 14 days; None for what SQS says, and 4 days where
+            it may not be asked. A message that waits in its place moves to the error queue before it would expire.
         large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
             `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it
             came.
@@ -77,6 +79,7 @@ class SqsEndpoint:
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        retention: timedelta | None = None,
         large_bodies: S3Bodies | None = None,
         heartbeat: timedelta | None = None,
         warm: bool = False,
@@ -90,8 +93,8 @@ class SqsEndpoint:
         self._partial_responses = partial_responses
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
-            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
+            visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
         if warm and client is None:

@@ -22,7 +22,7 @@ from recoverable.aws._order import (
     seconds_of_heartbeat,
     seconds_since_first_receive,
 )
-from recoverable.aws._restoring import broker_count
+from recoverable.aws._restoring import receives
 
 if TYPE_CHECKING:
     from recoverable._config import Delayed
@@ -159,11 +159,6 @@ def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) ->
     if left == 1:  # the last delivery must not come too early again: no handler would run any more
         delay = until_last_round(delivery.message.id, since, delayed, longest)
     return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
-
-
-def receives(delivery: Delivery) -> int:
-    """Return how often SQS delivered the message, this time included."""
-    return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
 
 
 def is_suspect(delivery: Delivery, now: datetime, hidden: float) -> bool:

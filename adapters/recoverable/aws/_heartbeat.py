@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from datetime import datetime
 
+    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.faults import Redact
     from recoverable.aws._batch import Batch
 
     Hide: TypeAlias = Callable[[list[Delivery], int], tuple[list[Delivery], bool]]
@@ -129,9 +129,9 @@ NOT_REPEATED = (
     "Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "
     "a crash is noticed late. Check the permission sqs:ChangeMessageVisibility."
 )
-NOT_HIDDEN = (
-    "Their heartbeat ends: they were visible already, and may be worked on by another instance as well; or they were hidden for "
-    "12 hours, which is the longest that SQS allows. Raise the queue's visibility timeout, or lower the batching window."
+REFUSED = (
+    "Their heartbeat ends: they were deleted, or hidden for 12 hours, which is the longest that SQS allows; on a FIFO queue another instance "
+    "may have them, too. Raise the queue's visibility timeout, or lower the batching window."
 )
 
 
@@ -158,7 +158,7 @@ def beats_for(hidden: timedelta, batch: Batch) -> Beats:
     broker, began = Broker(batch.queue, environment, beside), environment.clock()
     return Beats(
         ceil(hidden.total_seconds()),
-        lambda deliveries, seconds: hide(deliveries, seconds, broker, batch.invocation.redact),
+        lambda deliveries, seconds: hide(deliveries, seconds, broker, batch.invocation),
         later=environment.later or call_later,
         sleep=environment.sleep,
         elapsed=lambda: seconds_between(began, environment.clock()),
@@ -171,7 +171,7 @@ def seconds_between(earlier: datetime, later: datetime) -> float:
 
 
 def hide(
-    deliveries: list[Delivery], seconds: int, broker: Broker, redact: Redact | None
+    deliveries: list[Delivery], seconds: int, broker: Broker, invocation: Invocation
 ) -> tuple[list[Delivery], bool]:
     """Hide messages for so many seconds from now.
 
@@ -179,11 +179,17 @@ def hide(
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
+    lease, redact = invocation.lease, invocation.redact
+    until = invocation.clock().timestamp() + seconds
     failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
     gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
     missed = [deliveries[n] for n in failures if deliveries[n] not in gone]
     reasons = {failure.reason for failure in failures.values()}
-    for consequence, concerned in ((NOT_HIDDEN, gone), (NOT_REPEATED, missed)):
+    if lease is not None:
+        unconfirmed = [*gone, *missed]
+        lease.note_change(unconfirmed, until, confirmed=False)
+        lease.note_change([each for each in deliveries if each not in unconfirmed], until, confirmed=True)
+    for consequence, concerned in ((REFUSED, gone), (NOT_REPEATED, missed)):
         if concerned:
             log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact)
     return gone, as_a_whole

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from recoverable.aws._settings import SqsSettings
 
 
+SHORTEST_RETENTION, LONGEST_RETENTION = timedelta(minutes=1), timedelta(days=14)
+"""For how long a queue can keep a message (Amazon SQS, CreateQueue)."""
+
+
 def check_options(settings: SqsSettings) -> None:
     """Check those of an endpoint's settings that most endpoints leave out.
 
@@ -48,6 +52,13 @@ def check_durations(settings: SqsSettings) -> None:
         raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
     if hidden is not None:
         checked_delay(f"{owner}(visibility_timeout)", hidden, LONGEST_INVOCATION)
+    if (
+        settings.retention is not None
+        and checked_delay(f"{owner}(retention)", settings.retention, LONGEST_RETENTION) < SHORTEST_RETENTION
+    ):
+        raise ValueError(
+            f"{owner}(retention) is {settings.retention}; write what the queue has, from 1 minute to 14 days, or None"
+        )
 
 
 def check_services(settings: SqsSettings) -> None:

@@ -35,12 +35,19 @@ CLOCK_SKEW = 1.0
 
 def standard_batch(batch: Batch) -> MessageGroups:
     """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
-    invocation = batch.invocation
-    settled = settle_without_handler(batch.restored, invocation)
-    clear_reported(batch.restored, invocation.clock(), hidden_for(batch))
-    ready = [delivery for delivery in map(delivery_of, batch.messages) if delivery not in settled]
+    invocation, restored = batch.invocation, batch.restored
+    not_hidden: set[Delivery] = set()
+    # of what came for the first time it is known until when it is hidden, so it has time until something fails
+    if any(delivery.deliveries > 1 for delivery in restored) and invocation.lease is not None:
+        not_hidden = {*invocation.lease.hide_to_the_end()}
+    settled = settle_without_handler(restored, invocation)
+    clear_reported(restored, invocation.clock(), hidden_for(batch))
+    aside, ready = list[Delivery](), list[Delivery]()
+    for delivery in map(delivery_of, batch.messages):
+        if delivery not in settled:
+            (aside if delivery in not_hidden else ready).append(delivery)
     ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
-    return in_messages(chain([(settled, False)] if settled else [], ordered))
+    return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
 
 
 def in_messages(groups: Iterable[Group]) -> MessageGroups:
@@ -97,6 +104,12 @@ def hidden_for(batch: Batch) -> float:
     shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
         return min(shortest, time.visibility_timeout.total_seconds())
+    if (
+        not batch.queue.fifo
+        and batch.invocation.lease is not None
+        and any(each.deliveries > 1 for each in batch.restored)
+    ):
+        return min(shortest, batch.invocation.lease.visibility_timeout)
     text = os.environ.get(VISIBILITY_TIMEOUT, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 

@@ -14,7 +14,7 @@ from recoverable._outgoing.message import Outgoing
 from recoverable._sqs.batches import MAX_SIZE, Entry, size
 from recoverable._sqs.names import Destination, Topic, destination, topic_of
 from recoverable._sqs.queues import LONGEST_DELAY, Queue
-from recoverable._sqs.wire import ATTRIBUTE_NAME, HEADERS, MAX_ATTRIBUTES, TEXT, in_json
+from recoverable._sqs.wire import ATTRIBUTE_NAME, HEADERS, MAX_ATTRIBUTES, TEXT, headers_in_json
 from recoverable.headers import ORIGIN
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SqsSender:
             "MessageBody": body_text(call, outgoing.body),
             "MessageAttributes": {
                 **attributes_of(call, outgoing),
-                HEADERS: {"StringValue": in_json(headers), "DataType": "String"},
+                HEADERS: {"StringValue": headers_in_json(headers), "DataType": "String"},
             },
         }
         if (weight := size(entry)) > MAX_SIZE:

@@ -78,7 +78,7 @@ def messages_of(
             from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
 
             restored.append(
-                restored_delivery(message, counted, recoverability, platform, has_headers=bool(has_headers))
+                restored_delivery(message, counted, recoverability, platform, date_in, has_headers=bool(has_headers))
             )
             message = restored[-1].message
         messages.append(message)
@@ -104,9 +104,14 @@ def own_attributes(message: Message) -> Mapping[str, str]:
 
 
 def date_sent(message: Message) -> datetime | None:
-    """Return when SQS accepted a message that no header dates; None when that is unknown."""
+    """Return when SQS accepted a message; None when that is unknown."""
+    return date_in(message, "SentTimestamp")
+
+
+def date_in(message: Message, attribute: str) -> datetime | None:
+    """Return the date in an attribute of SQS's own."""
     try:
-        return datetime.fromtimestamp(int(received(message)["attributes"]["SentTimestamp"]) / 1000, UTC)
+        return datetime.fromtimestamp(int(received(message)["attributes"][attribute]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return None  # absent or absurd: unknown
 

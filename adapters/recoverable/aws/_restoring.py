@@ -19,6 +19,9 @@ from recoverable._message import Message, place, received
 from recoverable._sqs.wire import wire_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Carried
     from recoverable._ladder.settlement import Platform
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 
 
 def restored_delivery(
-    message: Message, counted: str, recoverability: Recoverability, platform: Platform, *, has_headers: bool
-) -> Delivery:
+    message: Message, counted: str, recoverability: Recoverability, platform: Platform,
+    date_in: Callable[[Message, str], datetime | None], *, has_headers: bool,
+) -> Delivery:  # fmt: skip
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
     Args:
@@ -35,10 +39,15 @@ def restored_delivery(
         counted: the broker's count, as it came.
         recoverability: the settings.
         platform: what it counts.
+        date_in: returns a date among SQS's own attributes.
         has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another
             message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
+    if (
+        counted != "1" and carried.first_failed_at is None
+    ):  # an earlier delivery failed, and not before the first receive
+        carried = carried.replace(first_failed_at=date_in(message, "ApproximateFirstReceiveTimestamp"))
     if platform.redelivers_only:
         delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
         place_by_count(delivery, recoverability)
@@ -65,6 +74,11 @@ def broker_count(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         return 1
     return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
+
+
+def receives(delivery: Delivery) -> int:
+    """Return how often SQS delivered the message, this time included."""
+    return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
 
 
 def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:

@@ -44,6 +44,7 @@ class SqsSettings(Frozen):
         longest_delay: how long one copy waits.
         timeouts: where copies are stored that must wait longer; None for hops.
         visibility_timeout: the shortest time for which a received message stays hidden.
+        retention: for how long the queue keeps a message; None for what SQS says.
         large_bodies: the buckets from which bodies are read; None where none are.
         heartbeat: for how long messages are hidden at a time while the invocation has them; None for the queue's own
             time-out.
@@ -63,6 +64,7 @@ class SqsSettings(Frozen):
     longest_delay: timedelta = field(default=LONGEST_DELAY, kw_only=True)
     timeouts: Timeouts | None = field(default=None, kw_only=True)
     visibility_timeout: timedelta | None = field(default=None, kw_only=True)
+    retention: timedelta | None = field(default=None, kw_only=True)
     large_bodies: S3Bodies | None = field(default=None, kw_only=True)
     heartbeat: timedelta | None = field(default=None, kw_only=True)
 

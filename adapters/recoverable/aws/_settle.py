@@ -7,6 +7,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
+from recoverable._flow.settle import LOST, is_lost_to_another
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.delivery import delivery_of
@@ -22,6 +23,8 @@ from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_rec
 from recoverable.headers import DUE_AT, read_date
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.faults import Redact
@@ -44,6 +47,11 @@ TOO_LARGE = f"a copy would be larger than SQS takes. {UNTIL_TAKEN}"
 NO_RETRY = "a copy for a retry was refused. It moves to the error queue '{}' ({})."
 NO_COPY = (
     "no copy for '{}' can be made ({}). It stays on the queue and will be redelivered after its visibility timeout."
+)
+
+SHOWN_TO_OTHERS = (
+    "%d messages from '%s' were shown to others before they were settled. Nothing is sent for them, and their next delivery is attempted. "
+    "Raise the queue's VisibilityTimeout to six times the function's time-out and the batching window."
 )
 
 STAY = "They stay on the queue and will be redelivered after their visibility timeout."
@@ -82,13 +90,18 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
     invocation, deliveries = batch.invocation, [delivery_of(message) for message in group]
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
+    deliveries, lost = without_lost(deliveries, batch)
     copies, completed, redelivered = sort_by_settlement(deliveries, batch)
     unsent: list[Delivery] = []
     if copies and batch.timeouts is not None:
         copies, stored, unsent = store_long_delays(copies, batch.timeouts, batch)
         delete(stored, batch)
-    for together in batches(copies) if copies else ():
-        unsent += send_and_delete(together, batch)
+    for number, together in enumerate(batches(copies) if copies else ()):
+        if number:  # the calls before took time
+            hidden, late = without_lost([copy.delivery for copy in together], batch)
+            lost += late
+            together = [copy for copy in together if copy.delivery in hidden] if late else together  # noqa: PLW2901  # fewer of them
+        unsent += send_and_delete(together, batch) if together else []
     if complete_now and completed:
         deleted = delete(completed, batch)
         if invocation.delete_bodies is not None:
@@ -96,7 +109,31 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
     waiting = [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
     if changed := in_whole_seconds([*redelivered, *waiting], LONGEST_VISIBILITY - batch.time.total):
         change_visibility(changed, batch)
-    return [*unsent, *(delivery for delivery, _ in redelivered)]
+    return [*lost, *unsent, *(delivery for delivery, _ in redelivered)]
+
+
+def without_lost(deliveries: list[Delivery], batch: Batch) -> tuple[list[Delivery], list[Delivery]]:
+    """Return the deliveries to settle, and those that are lost to another delivery: nothing is done for these, and one warning names them.
+
+    A success is completed all the same.
+    """
+    invocation = batch.invocation
+    lost = [
+        each
+        for each in deliveries
+        if invocation.settlement_of(each) is not COMPLETE and is_lost_to_another(each, invocation)
+    ]
+    if not lost:
+        return deliveries, lost
+    for delivery in lost:
+        invocation.settle(delivery, LOST)
+    if invocation.observer is not None:
+        invocation.observer.forget(lost)
+    messages = [delivery.message for delivery in lost]
+    extra = {"message_ids": [message.id for message in messages], "queue": batch.queue.name}
+    log_safely(log.warning, SHOWN_TO_OTHERS, len(messages), messages[0].queue, extra=extra, redact=invocation.redact)
+    gone = {*lost}
+    return [delivery for delivery in deliveries if delivery not in gone], lost
 
 
 class Work(NamedTuple):
@@ -166,11 +203,16 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
     headers that may be trimmed.
     """
-    broker, to = batch.broker, copies[0].to
-    failures = broker.send(SEND, to, [copy.entry for copy in copies], pauses)
+    broker, to, lease = batch.broker, copies[0].to, batch.invocation.lease
+
+    def waits(within: float) -> Iterator[float]:
+        """Yield the pauses that end while the messages are hidden."""
+        return pauses(within if lease is None else min(within, lease.seconds_left([copy.delivery for copy in copies])))
+
+    failures = broker.send(SEND, to, [copy.entry for copy in copies], waits)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]
     if smaller := {n: copy.entry for n in too_large if (copy := without_faults(copies[n]))}:
-        again = broker.send(SEND, to, list(smaller.values()), pauses)
+        again = broker.send(SEND, to, list(smaller.values()), waits)
         resent = {n: again.get(place) for place, n in enumerate(smaller)}
         failures = {n: failure for n, each in failures.items() if (failure := resent.get(n, each))}
     return failures

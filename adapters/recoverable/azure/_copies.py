@@ -12,9 +12,9 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds, sendable
+from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds
 from recoverable.azure._messages import ARRAYS, aware
-from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS
+from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS, sendable
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""
@@ -43,7 +43,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     # a copy to the error queue, or one that waits to go there, has no time to live
     is_given_up = delivery.given_up or not own or FAILED_QUEUE in changes
     fields = {
-        **{name: sendable(text) for name, text in texts.items() if text},
+        **sendable({name: text for name, text in texts.items() if text}),
         "body": native.get_body(),
         "message_id": identity(delivery, number, namespace, forward.to),
         "application_properties": origin(number, changes)

@@ -15,7 +15,7 @@ from recoverable._service_bus.answers import UNTRIED
 from recoverable._service_bus.wire import Copy, in_milliseconds, typed
 from recoverable.azure._copies import broker_id
 from recoverable.azure._messages import delivered
-from recoverable.headers import CORRELATION_ID, ORIGIN
+from recoverable.headers import CORRELATION_ID, ORIGIN, sendable
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
@@ -69,10 +69,9 @@ class ServiceBusSender:
             "body": outgoing.body,
             "message_id": outgoing.message_id,
             "correlation_id": headers[CORRELATION_ID],
-            "application_properties": {
-                **{name: property_of(call, name, value) for name, value in outgoing.attributes.items()},
-                **headers,
-            },
+            "application_properties": sendable(
+                {name: property_of(call, name, value) for name, value in outgoing.attributes.items()} | headers
+            ),
             **({"session_id": group} if group else {}),
         }
         return Entry(Copy(message.id, self._entity(call, outgoing.destination), fields), outgoing.delay)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from recoverable._limits import NO_DELAY, checked_delay
 from recoverable._sqs.queues import LONGEST_DELAY, Queue
-from recoverable._sqs.wire import HEADERS
+from recoverable._sqs.wire import HEADERS, headers_in_json
 from recoverable.headers import MESSAGE_ID, TIME_SENT, write_date
 from recoverable.hosting import current_environment, utc_clock
 from recoverable.timeouts._store import checked_store
@@ -121,7 +121,7 @@ class Timeouts:
             timeout_id,
             to,
             body_as_text(body),
-            attributes={HEADERS: {"StringValue": json.dumps(named), "DataType": "String"}},
+            attributes={HEADERS: {"StringValue": headers_in_json(named), "DataType": "String"}},
             endpoint=self._endpoint,
             correlation=checked_correlation(correlation or named.get(SAGA_ID, "")),
         )

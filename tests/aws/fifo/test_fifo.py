@@ -16,7 +16,7 @@ from recoverable import DelayedRetry, Message, RetryAfter
 from recoverable_local.testing import AnswerLost, Refused
 from servers.faulty_proxy import FaultyProxy, Rule
 from servers.fixtures import NewQueue
-from servers.queues import Queue
+from servers.queues import Queue, bodies
 
 
 def mapping(queue: Queue, handler: Callable[[Message], Any], *, batch: int = 1, error: Queue, **steps: Any) -> Mapping:
@@ -61,14 +61,17 @@ def test_a_delayed_retry_is_the_same_message_out_of_sight(orders: Queue, error: 
     assert (one, second - first >= 1.0) == (other, True)
 
 
-def test_a_delay_beyond_what_visibility_can_is_cut_to_it(
+def test_a_delay_beyond_what_visibility_can_moves_the_message_to_the_error_queue(
     orders: Queue, error: Queue, proxy: FaultyProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     send(orders, "a1")
     reported = mapping(orders, Failing("a1"), error=error, delayed=1, delay=100 * 3600).poll()
 
-    assert (reported, proxy.calls) == (["a1"], {"ChangeMessageVisibilityBatch": 1})
-    assert [record for record in caplog.records if record.name == "recoverable.settlement"] == []
+    assert (reported, bodies(error)) == ([], ["a1"])
+    assert "has a delay of 4 days, 4:00:00, and a message of the FIFO queue" in caplog.text
+    assert (
+        "a message can wait for 11:50:00 at most where its order is kept. It moves to the error queue." in caplog.text
+    )
 
 
 def test_a_handler_that_asks_to_wait_chooses_the_delay_only(orders: Queue, error: Queue) -> None:

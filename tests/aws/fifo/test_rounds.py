@@ -132,16 +132,6 @@ def test_a_delay_of_a_policy_is_never_shorter_than_the_configured_one(sqs_world:
     assert runs[:2] == [(0, 0, 1), (HOUR, 1, 1)]
 
 
-def test_a_delay_that_visibility_cuts_costs_no_more_than_it_takes(sqs_world: SqsWorld) -> None:
-    longest = 43_200 - 30
-
-    assert run(sqs_world, Clocked(sqs_world), delayed=2, delay=100 * HOUR) == [
-        (0, 0, 1),
-        (longest, 1, 1),
-        (2 * longest, 2, 1),
-    ]
-
-
 def test_a_round_that_is_late_makes_the_next_ones_no_earlier_than_their_delay(sqs_world: SqsWorld) -> None:
     sqs_world.fail("invoke", Throttled(), after=HOUR, during=60)
 

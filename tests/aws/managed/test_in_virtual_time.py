@@ -168,10 +168,7 @@ def test_a_handler_that_never_ends_is_visible_again_after_twelve_hours(caplog: p
     serve(world, handler, "hangs")
 
     assert [round(seconds / HOUR) for seconds in handler.times("hangs")] == [0, 12]
-    assert (
-        "Their heartbeat ends: they were visible already, and may be worked on by another instance as well"
-        in caplog.text
-    )
+    assert "Their heartbeat ends: they were deleted, or hidden for 12 hours" in caplog.text
 
 
 def test_a_beat_that_gets_lost_while_a_handler_hangs_is_made_up_for() -> None:

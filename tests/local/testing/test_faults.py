@@ -156,6 +156,8 @@ def test_an_explorer_is_asked_at_each_point(sqs_world: SqsWorld) -> None:
         "before receive",
         "before invoke",
         "before attempt",
+        "before get_queue_attributes",
+        "after get_queue_attributes",
         "before send_message_batch",
         "after send_message_batch",
         "before delete_message_batch",

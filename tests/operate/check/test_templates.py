@@ -63,6 +63,30 @@ def test_a_mapping_names_its_function_by_arn_too(check: Check, tmp_path: Path) -
     assert check(written(tmp_path, by_arn)).status == 0
 
 
+@pytest.mark.parametrize("kind", ["Alias", "Version"])
+def test_a_mapping_names_its_function_by_an_alias_too(check: Check, tmp_path: Path, kind: str) -> None:
+    alias = {"Type": f"AWS::Lambda::{kind}", "Properties": {"FunctionName": {"Ref": "Shop"}}}
+    wrong = changed(
+        plain(), {"Mapping.Properties.FunctionResponseTypes": None, "Mapping.Properties.FunctionName": {"Ref": "Live"}}
+    )
+
+    assert rules(check, written(tmp_path, {**wrong, "Live": alias})) == ["partial-responses"]
+
+
+def test_events_that_cannot_be_read_are_not_checked(check: Check, tmp_path: Path) -> None:
+    included = changed(good(), {"Shop.Properties.Events": {"Fn::Transform": {"Name": "AWS::Include"}}})
+
+    ran = check(written(tmp_path, included), "--json")
+
+    assert (ran.status, rules_found(ran), "partial-responses" in not_checked(ran)) == (0, [], True)
+
+
+def test_what_an_include_brings_is_not_checked_and_counted(check: Check, tmp_path: Path) -> None:
+    ran = check(written(tmp_path, {**good(), "Fn::Transform": {"Name": "AWS::Include"}}), "--json")
+
+    assert not_checked(ran) == {"all-parts": "Fn::Transform is not expanded here, and what it brings is not read"}
+
+
 @pytest.mark.parametrize(
     "others",
     [

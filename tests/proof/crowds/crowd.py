@@ -98,6 +98,11 @@ class Crowd:
         return self.lowered is not None or self.window + self.late + TIMEOUT > self.visibility
 
     @property
+    def is_plain(self) -> bool:
+        """True if the function gets Lambda's context and each answer, and no delivery outlives its visibility timeout."""
+        return self.context and not self.unanswered and not self.overlaps
+
+    @property
     def begins_hidden(self) -> bool:
         """True if each invocation begins two seconds before its messages are shown to others."""
         return self.lowered is None and self.window + self.late <= self.visibility - CLOCKS
@@ -115,7 +120,9 @@ class Outcome:
         left: those that are still in the queue.
         copies: how many copies each had in the queue.
         error_copies: how many copies each has in the error queue.
-        lineage: of each copy, what it was copied from, by the broker's ids.
+        explained: those in the error queue of which a copy has a reason.
+        lineage: of each copy, what it was copied from, by the broker's ids, in the order of the copies.
+        sent_at: the seconds at which each broker message was sent.
         owners: the names by the broker's ids.
         unreported: how many deliveries each lost by the end of a process.
         tried: those that had to be tried alone, with the round.
@@ -130,6 +137,8 @@ class Outcome:
     left: list[str] = field(default_factory=list)
     copies: Counter[str] = field(default_factory=Counter)
     error_copies: Counter[str] = field(default_factory=Counter)
+    explained: set[str] = field(default_factory=set)
+    sent_at: dict[str, float] = field(default_factory=dict)
     lineage: dict[str, str] = field(default_factory=dict)
     owners: dict[str, str] = field(default_factory=dict)
     unreported: Counter[str] = field(default_factory=Counter)
@@ -244,6 +253,8 @@ def collect(world: SqsWorld, watch: Watch, names: dict[str, str], outcome: Outco
         for broker_id, (queue, _) in world._broker.all.items()
         if queue.settings.name == QUEUE
     ]
+    outcome.explained = {names[message.id] for message in errors if message.exception_type is not None}
+    outcome.sent_at = {broker_id: message.sent_at for broker_id, (_, message) in world._broker.all.items()}
     outcome.owners = {broker_id: names[world._identity(broker_id)] for broker_id in world._broker.all}
     origins = {broker_id: origin_from(message.trace) for broker_id, (_, message) in world._broker.all.items()}
     outcome.lineage = {broker_id: origin.parent for broker_id, origin in origins.items() if origin is not None}

@@ -8,6 +8,10 @@ from itertools import pairwise
 from math import ceil
 
 from proof.crowds.crowd import Crowd, Outcome, carried_by
+from proof.crowds.fronts import TIMEOUT
+
+ASKED_AGAIN = 300 + 2 * TIMEOUT
+"""Seconds after which a visibility timeout that was lowered is known, and what was begun before has ended."""
 
 LONGEST_DELAY = 900
 """Seconds that SQS delays a message by; a copy that waits longer hops."""
@@ -23,10 +27,8 @@ def broken(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
         if not outcome.succeeded[name] and name not in outcome.given_up:
             yield f"LOST: {name}, {outcome.runs[name]} runs"
     yield from multiplied(crowd, outcome)
-    yield from (
-        f"UNREPORTED: {name}" for name, reason in outcome.given_up.items() if reason is None and not outcome.struck
-    )
-    if crowd.overlaps:  # a delivery that outlives its visibility timeout costs an attempt and its runs
+    yield from without_reason(crowd, outcome)
+    if not crowd.is_plain:  # a delivery that outlives its visibility timeout costs an attempt and its runs
         return
     yield from too_early(crowd, outcome)
     yield from too_often(crowd, outcome)
@@ -95,12 +97,29 @@ def multiplied(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
     """
     faults, copies = len(outcome.struck), Counter(outcome.lineage.values())
     doubled = {one for one, number in copies.items() if number > 1 + faults}
-    if not crowd.begins_hidden:
+    if crowd.lowered is not None:
+        noticed = crowd.lowered[0] + ASKED_AGAIN
+        last = {parent: outcome.sent_at[copy] for copy, parent in outcome.lineage.items()}
+        doubled = {one for one in doubled if last[one] > noticed}
+    elif not crowd.begins_hidden:
         doubled = {one for one in doubled if not doubled.isdisjoint(ancestors(one, outcome.lineage))}
     yield from (f"MULTIPLY: one of {outcome.owners[one]} was copied {copies[one]} times" for one in doubled)
     for name, number in outcome.error_copies.items():
         if crowd.begins_hidden and number > (most := 2**faults):
             yield f"MULTIPLY: {name} is in the error queue {number} times, at most {most} are allowed"
+
+
+def without_reason(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
+    """Return which messages are in the error queue without a reason.
+
+    Where SQS itself moves a message while it waits for its invocation, a copy has one.
+    """
+    for name, reason in outcome.given_up.items():
+        explained = reason is not None or (
+            not crowd.begins_hidden and (name in outcome.explained or not outcome.runs[name])
+        )
+        if not explained and not outcome.struck:
+            yield f"UNREPORTED: {name}"
 
 
 def ancestors(broker_id: str, lineage: Mapping[str, str]) -> Iterator[str]:

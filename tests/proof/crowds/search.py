@@ -52,16 +52,20 @@ def faulty_of(seed: int) -> Crowd:
 
 
 def overlapping_of(seed: int) -> Crowd:
-    """Return the crowd that a seed draws, of deliveries that outlive their visibility timeout; in each fourth, invocations begin after it, too."""
+    """Return the crowd that a seed draws, of deliveries that outlive their visibility timeout.
+
+    In each eighth, invocations begin after it; in another, it is lowered meanwhile.
+    """
     draw = Random(f"overlapping {seed}")
     immediate, delayed = draw.choice(LADDERS)
-    visibility, begins_hidden = draw.choice(VISIBILITIES), seed % 4 > 0
+    visibility, begins_hidden, is_lowered = draw.choice(VISIBILITIES), seed % 8 != 0, seed % 8 == 1
     window, latest = (
         draw.choice(WINDOWS),
         visibility - 1.0,
     )  # what is throttled for as long as it is hidden never starts
+    lowered = (draw.uniform(0, 200), draw.choice((1, 5, 20))) if is_lowered else None
     if begins_hidden:
-        latest = max(visibility - CLOCKS, 0)
+        latest = max((lowered[1] if lowered else visibility) - CLOCKS, 0)
         window = min(window, latest)
     late = draw.choice([each for each in THROTTLED if each == 0 or window + each <= latest])
     managed, front = draw.random() < RARE, draw.choice(FRONTS)
@@ -70,7 +74,7 @@ def overlapping_of(seed: int) -> Crowd:
         immediate=immediate, delayed=delayed, batch_size=draw.choice(SIZES), concurrency=draw.choice((1, 2, 5, 10)),
         counter=draw.choice(("native", "native", "header")), front=front,
         visibility=visibility, window=window, late=late,
-        lowered=None if begins_hidden else draw.choice((None, (100.0, 10))),
+        lowered=lowered,
         unanswered=draw.choice((0.0, 0.0, 0.3)), heartbeat=draw.choice((0.0, 0.0, HEARTBEAT)), managed=managed,
         in_process=draw.random() < RARE, context=managed or draw.random() > RARE,
         partial=front == "powertools" or draw.random() > RARE, faults=draw.choice((0, 0, 0, 2)), seed=seed,

@@ -136,7 +136,7 @@ OVERLAPPING: tuple[Scenario, ...] = (
     Scenario(name="raised time-out", bodies=("toils", "toils"), visibility=20, overlaps=True, share=0.3),
     Scenario(
         name="window beyond the visibility timeout", bodies=("toils",), visibility=30, mapping={"window": 40}, overlaps=True,
-        share=0.3,
+        share=0,  # its last receive is the one that keeps the reason, so one fault takes it away
     ),
 )  # fmt: skip
 """Deliveries that outlive their visibility timeout; those of the last begin only after it."""

@@ -52,7 +52,9 @@ class RecoverableBatchProcessor(BatchProcessor):
             `process_partial_response` is given the context.
         longest_delay: how long one copy waits.
         timeouts: stores longer delays.
-        visibility_timeout: the shortest time for which anything hides a message that was received.
+        visibility_timeout: the shortest time for which anything hides a message that was received; None for what SQS
+            says.
+        retention: for how long the queue keeps a message; None for what SQS says.
         large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of
             the pointer.
         heartbeat: for how long messages are hidden at a time while an invocation has them.
@@ -77,6 +79,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         longest_delay: timedelta = LONGEST_DELAY,
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
+        retention: timedelta | None = None,
         large_bodies: S3Bodies | None = None,
         heartbeat: timedelta | None = None,
     ) -> None:
@@ -89,8 +92,8 @@ class RecoverableBatchProcessor(BatchProcessor):
         super().__init__(EventType.SQS, model, raise_on_entire_batch_failure=False, **theirs)
         settings = SqsSettings(
             "RecoverableBatchProcessor", recoverability, client=client, clock=clock, counter=counter,
-            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay,
-            timeouts=timeouts, visibility_timeout=visibility_timeout, large_bodies=large_bodies, heartbeat=heartbeat,
+            handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
+            visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
 

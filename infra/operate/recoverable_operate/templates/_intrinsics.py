@@ -199,14 +199,18 @@ _FUNCTIONS: Mapping[str, Callable[[Any, Scope], Any]] = {
 
 
 LOOP = "Fn::ForEach::"
+INCLUDE = "Fn::Transform"
 _TRANSFORM = "AWS::LanguageExtensions"
 
 
 def expand_section(section: Mapping[str, Any], scope: Scope) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return a section with what its loops make in their places, and a note on each loop that cannot be expanded."""
+    """Return a section with what its loops make in their places, and a note on each loop or include that cannot be expanded."""
     expanded: dict[str, Any] = {}
     notes: list[str] = []
     for name, value in section.items():
+        if name == INCLUDE:
+            notes.append(f"{name} is not expanded here, and what it brings is not read")
+            continue
         try:
             expanded |= _expand({name: value}, scope)
         except TemplateError as error:

@@ -108,11 +108,10 @@ def places_of(stack: Stack, file: Path) -> Iterator[tuple[str, Place]]:
     for queue in resources(stack.scope, QUEUE):
         yield stack.scope.attributes[queue.where]["QueueName"], Place(file, ("Resources", queue.where))
     for trigger in triggers_of(stack.template.document, stack.scope):
-        function, _, event = trigger.source.name.partition(".")
-        yield (
-            trigger.source.name,
-            Place(file, ("Resources", function, *(("Properties", "Events", event) if event else ()))),
-        )
+        if not isinstance(trigger.source, Unknown):
+            function, _, event = trigger.source.name.partition(".")
+            inside = ("Properties", "Events", event) if event else ()
+            yield trigger.source.name, Place(file, ("Resources", function, *inside))
 
 
 def code_in(stack: Stack, function: Properties, named: str | None) -> LambdaCode:

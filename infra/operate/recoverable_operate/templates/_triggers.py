@@ -17,6 +17,9 @@ SAM, PLAIN = FUNCTIONS
 
 MAPPING = "AWS::Lambda::EventSourceMapping"
 
+ALIASES = ("AWS::Lambda::Version", "AWS::Lambda::Alias")
+"""Resources that stand for a function, and by which a mapping may name it."""
+
 LARGEST_BATCH = 10_000
 
 
@@ -25,7 +28,7 @@ class Trigger:
     """A mapping with its function and the name of the queue that it reads."""
 
     function: Properties
-    source: EventSource
+    source: EventSource | Unknown
     queue: str | Unknown
 
 
@@ -34,8 +37,15 @@ def triggers_of(document: Mapping[str, Any], scope: Scope) -> Iterator[Trigger]:
     functions = {each.where: each for each in functions_of(document, scope)}
     for function in functions.values():
         if scope.resources[function.where]["Type"] == SAM:
-            yield from (Trigger(function, *each) for each in sources_of_events(function))
+            events = maybe(lambda function=function: list(sources_of_events(function)))  # type: ignore[misc]
+            yield from (
+                Trigger(function, *each) for each in ([(events, events)] if isinstance(events, Unknown) else events)
+            )
     by_reference = {scope.attributes[name]["Ref"]: each for name, each in functions.items()}
+    for alias in resources(scope, *ALIASES):
+        name = maybe(lambda alias=alias: function_name(alias))  # type: ignore[misc]
+        if isinstance(name, str) and name in by_reference:
+            by_reference[scope.attributes[alias.where]["Ref"]] = by_reference[name]
     for mapping in resources(scope, MAPPING):
         arn = maybe(lambda mapping=mapping: mapping.text("EventSourceArn", ""))  # type: ignore[misc]
         name = maybe(lambda mapping=mapping: function_name(mapping))  # type: ignore[misc]
