@@ -101,8 +101,9 @@ def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
 
 
-MOST_FILES, MOST_CODE = 130, 9_990
-"""Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages."""
+MOST_FILES, MOST_CODE = 130, 10_009
+"""Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages, and 19 renew
+the connections of a circuit in table storage."""
 
 
 def test_the_runtime_stays_as_small_as_it_is() -> None:
