@@ -225,7 +225,9 @@ def test_the_gateway_of_sqs_imports_nothing_but_what_stands_left_of_the_ladder()
         if each.top == "recoverable" and not each.module.startswith("recoverable._sqs") and not each.for_types
     }
 
-    assert {module for _, module in rooms} <= {f"recoverable.{left}" for left in ("_errors", "_frozen", "_limits", "headers")}
+    assert {module for _, module in rooms} <= {
+        f"recoverable.{left}" for left in ("_errors", "_frozen", "_limits", "headers")
+    }
 
 
 @pytest.mark.parametrize(
