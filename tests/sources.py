@@ -46,7 +46,8 @@ GATEWAY_NAMES = {
         "_sqs": {"RenewingClient", "wire_of"},
         "_service_bus": {
             "Broker", "CALLS_PER_CORE", "CORES", "ConnectionString", "HostOptions", "Identity", "LOCK_DURATION", "PREFIXES",
-            "connection", "credential_for", "find_setting", "is_connection_string", "parse_json", "read_host_json", "resolved",
+            "connection", "credential_for", "duration", "find_setting", "is_connection_string", "parse_json", "read_host_json",
+            "resolved",
         },
     },
 }  # fmt: skip

@@ -101,7 +101,7 @@ def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
 
 
-MOST_FILES, MOST_CODE = 130, 10_009
+MOST_FILES, MOST_CODE = 130, 9_877
 """Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages, and 19 renew
 the connections of a circuit in table storage."""
 
@@ -284,7 +284,7 @@ def talks_to_a_service(path: Path) -> bool:
 
 
 GATEWAYS = ("_sqs/", "_service_bus/")
-BESIDE_THE_GATEWAYS = {"aws/_pause.py", "azure/_blueprint.py", "timeouts/_dynamodb_table.py"}
+BESIDE_THE_GATEWAYS = {"azure/_blueprint.py", "timeouts/_dynamodb_table.py"}
 
 
 CHANGERS = {

@@ -22,7 +22,7 @@ COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "
 NOT_FOR_A_STORE = {
     "recoverable._sqs.broker",
     "recoverable._service_bus.senders",
-    "recoverable.timeouts._client",
+    "recoverable.timeouts._sending",
     "recoverable.timeouts._dispatcher",
 }
 

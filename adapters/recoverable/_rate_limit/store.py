@@ -11,7 +11,7 @@ from os import urandom
 from threading import Lock
 
 from recoverable._errors import StoreUnavailable
-from recoverable._limits import NO_DELAY
+from recoverable._limits import NO_DELAY, checked_delay
 from recoverable._rate_limit.state import CLOSED, Closed, Open, Snapshot, transition
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -79,9 +79,8 @@ class Breaker:
         self._lock, self._switching = Lock(), Lock()  # one thread at a time opens or closes the circuit
         self._retry_at: datetime | None = None  # None while the store answers
         self._may_limit_others = False  # True if the circuit may be open in the store, as far as this instance knows
-        self._unconfirmed: dict[
-            str, Circuit
-        ] = {}  # switches by this instance that the store has not confirmed, by their names
+        # switches by this instance that the store has not confirmed, by their names
+        self._unconfirmed: dict[str, Circuit] = {}
         self.snapshot = Snapshot()
         self.alert = False
         """True if an attempt failed since the last success, or the store may still limit others. Success reads nothing
@@ -172,9 +171,8 @@ class Breaker:
                 break
             if changed := self.compare_and_set(snapshot, CLOSED, now):
                 self.update(changed)
-                after = max(
-                    now - snapshot.circuit.since, NO_DELAY
-                )  # since when by another instance's clock, which may be ahead
+                # the start is by another instance's clock, which may be ahead
+                after = max(now - snapshot.circuit.since, NO_DELAY)
                 self.log("info", f"The circuit breaker is now disarmed, {after} after it was armed: an attempt succeeded.")  # fmt: skip
                 self._call("on_ended", changed)
                 return
@@ -222,6 +220,24 @@ class Breaker:
             self.log("warning", f"RateLimit({name}) failed ({type(error).__name__}). The messages are settled as if it had returned. Check the function in RateLimit({name}).")  # fmt: skip
 
 
+TIMEOUT = timedelta(milliseconds=200)
+"""The time for a call: some twenty times what DynamoDB or table storage takes when all is well."""
+
+LONGEST_TIMEOUT = timedelta(seconds=5)
+
+
+def seconds_of(name: str, timeout: timedelta) -> float:
+    """Return the seconds that a store's call may take after checking the setting.
+
+    Raises:
+        TypeError: it is no timedelta.
+        ValueError: it is 0, or longer than 5 s.
+    """
+    if not checked_delay(name, timeout, LONGEST_TIMEOUT):
+        raise ValueError(f"{name} is 0; write how long a call may take")
+    return timeout.total_seconds()
+
+
 THREADS = 4
 """Calls at a time: a read, a change, and two that hang, because parts of a call, such as looking up a name, have no
 time-out."""
@@ -240,10 +256,8 @@ class SharedCalls:
     def __init__(self) -> None:
         self._lock = Lock()
         self._under_way: dict[Key, Future[Any]] = {}
-        self._overdue: tuple[Future[Any] | None, Future[Any] | None] = (
-            None,
-            None,
-        )  # the last two reads without a result in time
+        # the last two reads without a result in time
+        self._overdue: tuple[Future[Any] | None, Future[Any] | None] = None, None
         self._threads: ThreadPoolExecutor | None = None
 
     def read(self, timeout: float, call: Callable[[], T]) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recoverable._errors import StoreUnavailable
 from recoverable._frozen import Frozen
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -153,6 +154,12 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
     return str(error) if is_answer(error) else type(error).__name__
+
+
+def unavailable(error: Exception, service: str) -> StoreUnavailable:
+    """Return the error of a call to DynamoDB, S3 or Lambda as a store raises it."""
+    text = describe_error(error)
+    return StoreUnavailable(text if isinstance(error, ModuleNotFoundError) else f"{service}: {text}")
 
 
 OBJECT_PROBLEMS: Mapping[str, ObjectProblem] = {

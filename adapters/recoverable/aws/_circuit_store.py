@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from recoverable._errors import StoreUnavailable
-from recoverable._limits import checked_delay, checked_queue
+from recoverable._limits import checked_queue
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
-from recoverable._rate_limit.store import SharedCalls
+from recoverable._rate_limit.store import TIMEOUT, SharedCalls, seconds_of
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import timedelta
     from typing import Any
 
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
 
 KEY, VERSION = "circuit", "version"
-TIMEOUT = timedelta(milliseconds=200)
-"""The time for a call: some twenty times what DynamoDB takes when all is well."""
-
-LONGEST_TIMEOUT = timedelta(seconds=5)
 SLACK = 0.8
 """Seconds that a call gets beside its timeout for what is not network traffic: the name look-up, and reading
 certificates on a small function's share of a processor."""
@@ -56,9 +51,7 @@ class DynamoDbCircuit:
     ) -> None:
         self.table = checked_queue("DynamoDbCircuit(table)", table)
         self.name = checked_queue("DynamoDbCircuit(name)", name)
-        if not checked_delay("DynamoDbCircuit(timeout)", timeout, LONGEST_TIMEOUT):
-            raise ValueError("DynamoDbCircuit(timeout) is 0; write how long a call may take")
-        self._client, self._timeout = client, timeout.total_seconds()
+        self._client, self._timeout = client, seconds_of("DynamoDbCircuit(timeout)", timeout)
         self._calls = SharedCalls()
 
     def read(self) -> Snapshot:
@@ -99,13 +92,7 @@ class DynamoDbCircuit:
         Args:
             call: makes it, given the client and the seconds that it may take.
         """
-        try:
-            from botocore.exceptions import BotoCoreError, ClientError
-        except ModuleNotFoundError as error:
-            raise StoreUnavailable(
-                f"{error}; Lambda's runtimes bring boto3, elsewhere: pip install 'recoverable[aws]'"
-            ) from error
-        from recoverable._sqs.answers import CONDITION_FAILED, code_of  # the failure side
+        from recoverable._sqs.answers import CONDITION_FAILED, code_of, unavailable  # the failure side
         from recoverable._sqs.clients import client as process_client  # as above
         from recoverable._sqs.clients import given_client
 
@@ -115,12 +102,10 @@ class DynamoDbCircuit:
             return call(client, self._timeout + SLACK)
         except TimeoutError as error:
             raise StoreUnavailable(f"DynamoDB gave no answer within {self._timeout + SLACK:g} s") from error
-        except ClientError as error:
+        except Exception as error:
             if code_of(error) == CONDITION_FAILED:
                 return None
-            raise StoreUnavailable(f"DynamoDB answered {error}") from error
-        except BotoCoreError as error:
-            raise StoreUnavailable(f"DynamoDB gave no answer ({type(error).__name__})") from error
+            raise unavailable(error, "DynamoDB") from error
 
 
 def version_of(item: Any) -> int:

@@ -13,7 +13,7 @@ from recoverable._frozen import Frozen
 from recoverable._limits import checked_delay, checked_queue
 from recoverable._observe.log import log_safely
 from recoverable._rate_limit.state import CLOSED, Open
-from recoverable._sqs.answers import CONDITION_FAILED, code_of
+from recoverable._sqs.answers import CONDITION_FAILED, code_of, unavailable
 from recoverable._sqs.clients import client as process_client
 from recoverable._sqs.clients import given_client
 from recoverable._sqs.queues import queue_from_arn
@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
-    from typing import Any, Literal, TypeAlias, TypeVar
+    from typing import Any, Literal, TypeAlias
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
     from recoverable.aws._circuit_store import DynamoDbCircuit
 
-    T = TypeVar("T")
     Mark: TypeAlias = str
     Step: TypeAlias = Literal["pause", "resume", "forget", "none"]
     Trigger: TypeAlias = Literal["running", "resumed", "paused", "changing", "left alone"]
@@ -204,83 +203,53 @@ class PauseStore:
     ) -> None:
         self._table, self._key = circuit.table, {"circuit": {"S": f"{circuit.name} (paused)"}}
         self.queue_arn, self._function = queue_arn, function
-        self._clients: dict[str, Any] = {"dynamodb": given_client(dynamodb), "lambda": given_client(lambda_)}
+        self._clients: dict[str, Any] = {"DynamoDB": given_client(dynamodb), "Lambda": given_client(lambda_)}
 
     def read_mark(self) -> Mark | None:
         """Return the mark that we paused the trigger; None when there is none."""
-        dynamodb: DynamoDBClient = self._client("dynamodb")
-        key: Any = self._key
-        answer = call_aws(lambda: dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True))
+        answer = self._call("DynamoDB", "get_item", TableName=self._table, Key=self._key, ConsistentRead=True)
         item = answer.get("Item")
         return None if item is None else str(item.get(PAUSED_AT, {}).get("S", ""))
 
     def set_mark(self, now: datetime) -> None:
         """Set the mark that we paused the trigger."""
-        dynamodb: DynamoDBClient = self._client("dynamodb")
-        item: Any = {**self._key, PAUSED_AT: {"S": write_date(now)}}
-        call_aws(lambda: dynamodb.put_item(TableName=self._table, Item=item))
+        item = {**self._key, PAUSED_AT: {"S": write_date(now)}}
+        self._call("DynamoDB", "put_item", TableName=self._table, Item=item)
 
     def remove_mark(self, mark: Mark) -> None:
         """Remove the mark if it is still the one that was read: another pause may have started."""
-        dynamodb: DynamoDBClient = self._client("dynamodb")
-        values: Any = {":seen": {"S": mark}}
-        key: Any = self._key
-        call_aws(
-            lambda: dynamodb.delete_item(
-                TableName=self._table,
-                Key=key,
-                ConditionExpression=f"{PAUSED_AT} = :seen",
-                ExpressionAttributeValues=values,
-            ),
-            unless=CONDITION_FAILED,
-        )
+        still = {"ConditionExpression": f"{PAUSED_AT} = :seen", "ExpressionAttributeValues": {":seen": {"S": mark}}}
+        try:
+            self._call("DynamoDB", "delete_item", TableName=self._table, Key=self._key, **still)
+        except StoreUnavailable as error:
+            if code_of(error.__cause__) != CONDITION_FAILED:
+                raise
 
     def read_mapping(self) -> Mapping:
         """Return the event source mapping from the queue to the function."""
-        aws: LambdaClient = self._client("lambda")
         name, queue = self._function, self.queue_arn
-        answer = call_aws(lambda: aws.list_event_source_mappings(FunctionName=name, EventSourceArn=queue))
+        answer = self._call("Lambda", "list_event_source_mappings", FunctionName=name, EventSourceArn=queue)
         for mapping in answer["EventSourceMappings"]:
             return Mapping(mapping["UUID"], mapping["State"])
         raise StoreUnavailable(f"no event source mapping brings {queue} to {name}")
 
     def enable(self, mapping: Mapping) -> None:
         """Enable the mapping: it delivers."""
-        self._set_enabled(mapping, enabled=True)
+        self._call("Lambda", "update_event_source_mapping", UUID=mapping.uuid, Enabled=True)
 
     def disable(self, mapping: Mapping) -> None:
         """Disable the mapping: it delivers nothing more, but for what it has received already."""
-        self._set_enabled(mapping, enabled=False)
+        self._call("Lambda", "update_event_source_mapping", UUID=mapping.uuid, Enabled=False)
 
-    def _set_enabled(self, mapping: Mapping, *, enabled: bool) -> None:
-        aws: LambdaClient = self._client("lambda")
-        call_aws(lambda: aws.update_event_source_mapping(UUID=mapping.uuid, Enabled=enabled))
+    def _call(self, service: str, method: str, **request: Any) -> Any:
+        """Make one call and return its answer.
 
-    def _client(self, service: str) -> Any:
-        return self._clients[service] or call_aws(
-            lambda: process_client(service, queue_from_arn(self.queue_arn).region, TIMEOUT)
-        )
-
-
-def call_aws(call: Callable[[], T], *, unless: str | None = None) -> T:
-    """Make one call and return its answer.
-
-    Args:
-        call: makes it.
-        unless: the code of an error that means that there is nothing to do.
-
-    Raises:
-        StoreUnavailable: AWS gave another error, or no answer.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        return call()
-    except ClientError as error:
-        if code_of(error) == unless:
-            nothing: Any = error.response
-            unchanged: T = nothing
-            return unchanged
-        raise StoreUnavailable(str(error)) from error
-    except BotoCoreError as error:
-        raise StoreUnavailable(type(error).__name__) from error
+        Raises:
+            StoreUnavailable: AWS gave an error, or no answer.
+        """
+        try:
+            region = queue_from_arn(self.queue_arn).region
+            client = self._clients[service] or process_client(service.lower(), region, TIMEOUT)
+            return getattr(client, method)(**request)
+        except Exception as error:
+            raise unavailable(error, service) from error

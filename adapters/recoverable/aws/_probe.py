@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from recoverable._observe.log import log_safely
 from recoverable._rate_limit.state import Open
@@ -24,16 +24,6 @@ TIMEOUT = 6.0
 """Seconds for one call to the queue; a receive waits for one of them."""
 
 
-class ProbeQueue(Protocol):
-    """The part of the queue that the probe needs."""
-
-    def receive(self) -> Any | None:
-        """Return one message as SQS gives it, with all its attributes; None when there is none now."""
-
-    def delete(self, message: Any) -> None:
-        """Delete a message that was handled."""
-
-
 class SqsProbeQueue:
     """The queue of a paused trigger.
 
@@ -49,7 +39,7 @@ class SqsProbeQueue:
         self._queue, self._client = queue_from_arn(queue_arn), given_client(client)
 
     def receive(self) -> Any | None:
-        """Return one message; None when there is none now. It waits a second, for without that SQS asks only some of its servers."""
+        """Return one message as SQS gives it, with all its attributes; None when there is none now. It waits a second, for without that SQS asks only some of its servers."""
         sqs, url = self._client_and_url()
         answer = sqs.receive_message(
             QueueUrl=url,
@@ -95,7 +85,7 @@ class Probe:
         queue: the queue of that trigger.
     """
 
-    def __init__(self, endpoint: Callable[[Any, Any], Any], pause: PauseTrigger, queue: ProbeQueue) -> None:
+    def __init__(self, endpoint: Callable[[Any, Any], Any], pause: PauseTrigger, queue: SqsProbeQueue) -> None:
         self._endpoint, self._pause, self._queue = endpoint, pause, queue
 
     def __call__(self, _event: object, context: Any) -> Report:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from recoverable._errors import StoreUnavailable
-from recoverable._limits import checked_delay, checked_queue, was_idle
+from recoverable._limits import checked_queue, was_idle
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
-from recoverable._rate_limit.store import SharedCalls
+from recoverable._rate_limit.store import TIMEOUT, SharedCalls, seconds_of
 from recoverable._service_bus.app_settings import checked_connection, settings_below
 from recoverable._service_bus.app_settings import find_setting as setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import timedelta
 
     from azure.core.pipeline.transport import RequestsTransport
     from azure.data.tables import TableClient
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
 
 PARTITION = "circuit"
-TIMEOUT = timedelta(milliseconds=200)
-"""The time for a call: some twenty times what table storage takes when all is well."""
-
-LONGEST_TIMEOUT = timedelta(seconds=5)
 REPEATED: Mapping[str, Any] = {"retry_total": 1, "retry_connect": 0, "retry_status": 0}
 """A read that got no answer is made once more, because its connection may have ended while it was idle. A change is not: the first may have
 been made, and `Breaker` reads it back."""
@@ -67,9 +63,7 @@ class TableCircuit:
     ) -> None:
         self.table, self.name = checked_table(table), checked_name(name)
         self._connection = checked_connection("TableCircuit(connection)", connection)
-        if not checked_delay("TableCircuit(timeout)", timeout, LONGEST_TIMEOUT):
-            raise ValueError("TableCircuit(timeout) is 0; write how long a call may take")
-        self._client, self._timeout = client, timeout.total_seconds()
+        self._client, self._timeout = client, seconds_of("TableCircuit(timeout)", timeout)
         self._calls = SharedCalls()
 
     def read(self) -> Snapshot:

@@ -8,20 +8,9 @@ transaction that meets another one on the same item, and all cancels of a shard 
 
 from __future__ import annotations
 
+import recoverable.timeouts._dynamodb_items as layout
 from recoverable._errors import StoreUnavailable
-from recoverable.timeouts._dynamodb_items import (
-    as_seen,
-    correlation_pointer,
-    dispatch_time,
-    due_key,
-    due_time_of,
-    expiry,
-    fields_of,
-    is_cancelled,
-    is_cancelling,
-    key_of,
-    text,
-)
+from recoverable.timeouts._dynamodb_table import conditional
 from recoverable.timeouts._store import CANCELLED, CANCELLING
 from recoverable.timeouts._timeout import parse_id
 
@@ -55,20 +44,20 @@ class Canceller:
 
     def cancel(self, timeout_id: str, now: datetime) -> bool:
         """Cancel a timeout, or complete an earlier cancel. False when there is none, or it may have been taken."""
-        location, where = parse_id(timeout_id), due_key(timeout_id)
+        location, where = parse_id(timeout_id), layout.due_key(timeout_id)
         if location is None or where is None:
             return False
         item = None
         for _ in range(STEPS):
             item = item or self._table.get(where)
-            if item is not None and is_cancelled(item):
+            if item is not None and layout.is_cancelled(item):
                 self._delete_related(item)
                 return True
             if item is None or not may_be_cancelled(item):
                 return False
-            if self._shards.is_untaken(location.shard, due_time_of(item), dispatch_time(item)):
-                item = self._complete(where, now) if is_cancelling(item) else self._begin(item, now)
-            elif is_cancelling(item):
+            if self._shards.is_untaken(location.shard, layout.due_time_of(item), layout.dispatch_time(item)):
+                item = self._complete(where, now) if layout.is_cancelling(item) else self._begin(item, now)
+            elif layout.is_cancelling(item):
                 item = self._restore(item, location.shard)
             else:
                 return False
@@ -76,38 +65,26 @@ class Canceller:
 
     def _begin(self, item: Item, now: datetime) -> Item | None:
         """Hide a timeout that waits as it was read. Return it as it is then; None when it has changed."""
-        unchanged, values = as_seen(item)
-        return self._table.update(
-            key_of(item),
-            UpdateExpression="SET outcome = :outcome, expires = :expires",
-            ConditionExpression=f"{unchanged} AND attribute_not_exists(held)",
-            ExpressionAttributeValues={":outcome": text(CANCELLING), ":expires": expiry(now), **values},
-            ReturnValues="ALL_NEW",
-        )
+        unchanged, values = layout.as_seen(item)
+        condition = f"{unchanged} AND attribute_not_exists(held)"
+        values = {":outcome": CANCELLING, ":expires": layout.expiry(now), **values}
+        change = "SET outcome = :outcome, expires = :expires"
+        return self._table.update(layout.key_of(item), change, condition, values, ReturnValues="ALL_NEW")
 
     def _complete(self, where: Key, now: datetime) -> Item | None:
         """Cancel a hidden timeout for good. Return it as it is then; None when it has changed."""
-        return self._table.update(
-            where,
-            UpdateExpression="SET outcome = :to, expires = :expires REMOVE message, retry_at, reason",
-            ConditionExpression=HAS_OUTCOME,
-            ExpressionAttributeValues={":from": text(CANCELLING), ":to": text(CANCELLED), ":expires": expiry(now)},
-            ReturnValues="ALL_NEW",
-        )
+        change = "SET outcome = :to, expires = :expires REMOVE message, retry_at, reason"
+        values = {":from": CANCELLING, ":to": CANCELLED, ":expires": layout.expiry(now)}
+        return self._table.update(where, change, HAS_OUTCOME, values, ReturnValues="ALL_NEW")
 
     def _restore(self, item: Item, shard: int) -> Item | None:
         """Let a hidden timeout wait again. Return it as it is then; None when it has changed.
 
         A pointer to it comes first: meanwhile its minute may have counted as empty.
         """
-        self._shards.point_to(item, shard, dispatch_time(item))
-        return self._table.update(
-            key_of(item),
-            UpdateExpression="REMOVE outcome, expires",
-            ConditionExpression=HAS_OUTCOME,
-            ExpressionAttributeValues={":from": text(CANCELLING)},
-            ReturnValues="ALL_NEW",
-        )
+        self._shards.point_to(item, shard, layout.dispatch_time(item))
+        change, values = "REMOVE outcome, expires", {":from": CANCELLING}
+        return self._table.update(layout.key_of(item), change, HAS_OUTCOME, values, ReturnValues="ALL_NEW")
 
     def _delete_related(self, item: Item) -> None:
         """Take the pointer from the correlation away, unless the timeout was stored again meanwhile, and the message from S3.
@@ -115,7 +92,7 @@ class Canceller:
         An error is logged and not raised: the timeout is cancelled all the same.
         """
         try:
-            fields = fields_of(item)
+            fields = layout.fields_of(item)
             if "correlation" in fields:
                 self._expire_pointer(item, fields["correlation"])
             self._bodies.delete([fields["s3"]] if "s3" in fields else [])
@@ -129,19 +106,12 @@ class Canceller:
             log_safely(log.warning, words, item["sk"]["S"], error)
 
     def _expire_pointer(self, item: Item, correlation: str) -> None:
-        still = {"Key": key_of(item), "ConditionExpression": "outcome = :cancelled"}
-        expired = {
-            "Key": correlation_pointer(item["sk"]["S"], correlation),
-            "UpdateExpression": "SET expires = :expires",
-        }
-        self._table.transact(
-            [
-                {"ConditionCheck": {**still, "ExpressionAttributeValues": {":cancelled": text(CANCELLED)}}},
-                {"Update": {**expired, "ExpressionAttributeValues": {":expires": item["expires"]}}},
-            ]
-        )
+        still = {"Key": layout.key_of(item), **conditional("outcome = :cancelled", {":cancelled": CANCELLED})}
+        pointer, values = layout.correlation_pointer(item["sk"]["S"], correlation), {":expires": item["expires"]}
+        expired = {"Key": pointer, "UpdateExpression": "SET expires = :expires", **conditional(None, values)}
+        self._table.update_while(still, expired)
 
 
 def may_be_cancelled(item: Item) -> bool:
     """True if a timeout waits, or is being cancelled. One that a migration holds may be at its target."""
-    return is_cancelling(item) or ("expires" not in item and "held" not in item)
+    return layout.is_cancelling(item) or ("expires" not in item and "held" not in item)

@@ -52,6 +52,13 @@ def number(value: int) -> dict[str, str]:
     return {"N": str(value)}
 
 
+def to_value(value: str | int | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a text or a whole number as a DynamoDB value, and what is one already as it is."""
+    if isinstance(value, str):
+        return text(value)
+    return number(value) if isinstance(value, int) else value
+
+
 # Buckets
 
 

@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from recoverable.timeouts._dynamodb_items import (
-    IN_ITS_MINUTE,
-    NOT_FINISHED,
-    bucket_of,
-    dispatch_time,
-    due_partition,
-    end_of,
-    is_cancelling,
-    is_past,
-    kept_partition,
-    key_of,
-    number,
-    pointer_target,
-    retry_time,
-    text,
-    to_row,
-)
+import recoverable.timeouts._dynamodb_items as layout
 from recoverable.timeouts._dynamodb_table import BATCH
 from recoverable.timeouts._timeout import DIGITS, Unreadable, to_microseconds
 
@@ -66,12 +50,12 @@ class Reader:
         An empty page now and then lets the caller renew its lease, or stop. The claim records how far everything was found empty.
         """
         empty = True  # so far
-        buckets = range(bucket_of(claim.state.watermark), bucket_of(claim.horizon) + 1)
+        buckets = range(layout.bucket_of(claim.state.watermark), layout.bucket_of(claim.horizon) + 1)
         for read, bucket in enumerate(buckets, 1):
             waits = yield from self._due_in_minute(claim, bucket)
             empty = empty and not waits
             if empty:
-                claim.empty_until = end_of(bucket)
+                claim.empty_until = layout.end_of(bucket)
             if read % MINUTES == 0:
                 yield []
         if claim.state.kept_at <= claim.horizon:
@@ -79,30 +63,31 @@ class Reader:
 
     def _due_in_minute(self, claim: Claim, bucket: int) -> Generator[Sequence[Row], None, bool]:
         """Yield what is due in a minute. Return True if something is left in it, or may still be stored in it."""
-        before = None if is_past(bucket, claim.horizon) else f"{claim.horizon + 1:0{DIGITS}}"  # sorts after what is due
-        partition = due_partition(bucket, claim.shard)
+        # what sorts before this id is due
+        before = None if layout.is_past(bucket, claim.horizon) else f"{claim.horizon + 1:0{DIGITS}}"
+        partition = layout.due_partition(bucket, claim.shard)
         found = False
-        for items in self._table.query(partition, IN_ITS_MINUTE, before=before, page=self._page):
+        for items in self._table.query(partition, layout.IN_ITS_MINUTE, before=before, page=self._page):
             found = True
             yield from self._to_rows([item for item in items if "held" not in item])
-        may_come = not is_past(bucket, claim.state.taken_at)
-        return may_come or (found and any(self._table.query(partition, IN_ITS_MINUTE)))
+        may_come = not layout.is_past(bucket, claim.state.taken_at)
+        return may_come or (found and any(self._table.query(partition, layout.IN_ITS_MINUTE)))
 
     def scan(self, selection: Selection) -> Iterator[Sequence[Row]]:
         """Yield all that waits and fits the selection, also what a migration holds or what is kept; in pages, in no order."""
-        condition = f"begins_with(pk, :due) AND {NOT_FINISHED} AND sk >= :cutoff"
+        condition = f"begins_with(pk, :due) AND {layout.NOT_FINISHED} AND sk >= :cutoff"
         cutoff = to_microseconds(selection.cutoff) if selection.cutoff else 0
-        values = {":due": text("due#"), ":cutoff": text(f"{cutoff:0{DIGITS}}")}
+        values = {":due": layout.text("due#"), ":cutoff": layout.text(f"{cutoff:0{DIGITS}}")}
         names: dict[str, str] = {}
         if selection.endpoint is not None:
             condition += " AND #endpoint = :endpoint"
-            values, names = values | {":endpoint": text(selection.endpoint)}, {"#endpoint": "endpoint"}
+            values, names = values | {":endpoint": layout.text(selection.endpoint)}, {"#endpoint": "endpoint"}
         for items in self._table.scan(condition, values, names):
             yield from self._to_rows(items)
 
     def _kept_due(self, claim: Claim) -> Iterator[Sequence[Row]]:
         """Yield the timeouts with a pointer that are to be tried again; in batches, because each can be as large as a row."""
-        for page in self._table.query(kept_partition(claim.shard), NOT_FINISHED, page=self._page):
+        for page in self._table.query(layout.kept_partition(claim.shard), layout.NOT_FINISHED, page=self._page):
             claim.next_kept_at = min(claim.next_kept_at, *(next_check(item, claim.horizon) for item in page))
             for start in range(0, len(page), BATCH):
                 yield from self._to_rows(self._follow_pointers(page[start : start + BATCH], claim.horizon))
@@ -113,24 +98,22 @@ class Reader:
 
         A timeout that is being cancelled may wait again at any moment, so its pointer stays.
         """
-        now = {item["sk"]["S"]: pointer_target(item) for item in kept if retry_time(item) < horizon}
+        now = {item["sk"]["S"]: layout.pointer_target(item) for item in kept if layout.retry_time(item) < horizon}
         items = list(self._table.get_all([where for where in now.values() if where]))
         waiting = {item["sk"]["S"]: item for item in items if "expires" not in item}
-        needed = waiting.keys() | {item["sk"]["S"] for item in items if is_cancelling(item)}
+        needed = waiting.keys() | {item["sk"]["S"] for item in items if layout.is_cancelling(item)}
         for item in kept:
             if item["sk"]["S"] in now.keys() - needed:
                 self._expire_pointer(item, horizon)
-        return [item for _, item in sorted(waiting.items()) if dispatch_time(item) <= horizon and "held" not in item]
+        free = [item for _, item in sorted(waiting.items()) if "held" not in item]
+        return [item for item in free if layout.dispatch_time(item) <= horizon]
 
     def _expire_pointer(self, kept: Item, horizon: int) -> None:
         """Leave a pointer without a target to the time to live, unless it was written again since."""
         seen = {":seen": kept["mark"]} if "mark" in kept else {}
-        self._table.update(
-            key_of(kept),
-            UpdateExpression="SET expires = :now",
-            ConditionExpression="mark = :seen" if seen else "attribute_not_exists(mark)",
-            ExpressionAttributeValues={":now": number(horizon // SECOND), **seen},
-        )
+        unchanged = "mark = :seen" if seen else "attribute_not_exists(mark)"
+        values = {":now": horizon // SECOND, **seen}
+        self._table.update(layout.key_of(kept), "SET expires = :now", unchanged, values)
 
     def _to_rows(self, items: list[Item]) -> Iterator[Sequence[Row]]:
         at_once = FEW if any("s3" in item for item in items) else len(items)
@@ -142,13 +125,13 @@ class Reader:
         """Return the item as a row; None when its message is gone from S3 because it was dispatched after it was read here."""
         message = self._bodies.read_message(item)
         if "s3" in item and isinstance(message, Unreadable):
-            current = self._table.get(key_of(item))
+            current = self._table.get(layout.key_of(item))
             if current is None or "expires" in current:
                 return None
-        return to_row(item, message)
+        return layout.to_row(item, message)
 
 
 def next_check(item: Item, horizon: int) -> int:
     """Return when a kept timeout is to be looked at next: a while after the horizon for one that is tried now, whatever becomes of it."""
-    at = retry_time(item)
+    at = layout.retry_time(item)
     return at if at >= horizon else horizon + LOOK_AGAIN

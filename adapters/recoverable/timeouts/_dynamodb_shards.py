@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import os
 
+import recoverable.timeouts._dynamodb_items as layout
 import recoverable.timeouts._shards as shards
-from recoverable.timeouts._dynamodb_items import (
-    NEW,
-    bucket_of,
-    from_shard_item,
-    is_past,
-    kept_pointer,
-    number,
-    shard_key,
-    text,
-    to_shard_item,
-)
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from typing import Any
-
     from recoverable.timeouts._dynamodb_items import Item
     from recoverable.timeouts._dynamodb_table import Table
     from recoverable.timeouts._shards import Claim, Fields, Shard
@@ -42,7 +30,8 @@ class ShardStates:
     def check_after_put(self, location: Location, now: int) -> Shard:
         """Return a shard's state after a timeout was stored in it. Count the timeout as late if the shard's owner may pass its minute."""
         state = self._get(location.shard) or self._create(location, now)
-        return self._count_late(location.shard) if is_past(bucket_of(location.due), state.taken_at) else state
+        may_be_late = layout.is_past(layout.bucket_of(location.due), state.taken_at)
+        return self._count_late(location.shard) if may_be_late else state
 
     def is_untaken(self, shard: int, due: int, at: int) -> bool:
         """True if no dispatcher can have taken a timeout: `shards.is_untaken` of the state as it is now."""
@@ -81,7 +70,7 @@ class ShardStates:
 
     def point_to(self, item: Item, shard: int, at: int) -> None:
         """Write a pointer to a timeout whose minute nobody may look at any more, so that it is looked at then."""
-        self._table.put(kept_pointer(item, shard, at, os.urandom(8).hex()))
+        self._table.put(layout.kept_pointer(item, shard, at, os.urandom(8).hex()))
         self._schedule_late_check(shard, at)
 
     def finish_kept_check(self, claim: Claim) -> None:
@@ -91,8 +80,8 @@ class ShardStates:
             self._set_kept_check(claim.shard, claim.next_kept_at)
 
     def _get(self, shard: int) -> Shard | None:
-        item = self._table.get(shard_key(shard))
-        return None if item is None else from_shard_item(item)
+        item = self._table.get(layout.shard_key(shard))
+        return None if item is None else layout.from_shard_item(item)
 
     def _confirm_claim(self, shard: int, taken: Shard) -> Shard | None:
         """Return a shard's state if the claim succeeded and only its answer was lost."""
@@ -102,7 +91,7 @@ class ShardStates:
     def _create(self, location: Location, now: int) -> Shard:
         """Create a shard's state, and return it, or the state that another created first."""
         state = shards.new_shard(location.due, now)
-        if self._table.put(to_shard_item(location.shard, state), NEW) is not None:
+        if self._table.put(layout.to_shard_item(location.shard, state), layout.NEW) is not None:
             return state
         existing = self._get(location.shard)
         assert existing is not None, location.shard  # a shard's state is never deleted
@@ -114,33 +103,23 @@ class ShardStates:
         self._set_kept_check(shard, at)
 
     def _set_kept_check(self, shard: int, at: int) -> None:
-        self._table.update(
-            shard_key(shard),
-            UpdateExpression="SET kept_at = :at",
-            ConditionExpression="kept_at > :at",
-            ExpressionAttributeValues={":at": number(at)},
-        )
+        self._table.update(layout.shard_key(shard), "SET kept_at = :at", "kept_at > :at", {":at": at})
 
     def _count_late(self, shard: int) -> Shard:
-        change: dict[str, Any] = {"UpdateExpression": "ADD late :one", "ExpressionAttributeValues": {":one": number(1)}}
-        changed = self._table.update(shard_key(shard), ReturnValues="ALL_NEW", **change)
+        key, one = layout.shard_key(shard), {":one": 1}
+        changed = self._table.update(key, "ADD late :one", None, one, ReturnValues="ALL_NEW")
         assert changed is not None, shard  # it has no condition
-        return from_shard_item(changed)
+        return layout.from_shard_item(changed)
 
     def _update_if(self, shard: int, expected: Fields, fields: Fields) -> Shard | None:
         """Change a shard's fields if others are as expected. Return the new state, or None when they are not."""
-        values = {f":{name}": to_value(value) for name, value in fields.items()}
+        values = {f":{name}": value for name, value in fields.items()}
         changed = self._table.update(
-            shard_key(shard),
-            UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in fields),
-            ConditionExpression=" AND ".join(f"#{name} = :seen_{name}" for name in expected),
+            layout.shard_key(shard),
+            "SET " + ", ".join(f"#{name} = :{name}" for name in fields),
+            " AND ".join(f"#{name} = :seen_{name}" for name in expected),
+            values | {f":seen_{name}": value for name, value in expected.items()},
             ExpressionAttributeNames={f"#{name}": name for name in {**expected, **fields}},
-            ExpressionAttributeValues=values | {f":seen_{name}": to_value(expected[name]) for name in expected},
             ReturnValues="ALL_NEW",
         )
-        return None if changed is None else from_shard_item(changed)
-
-
-def to_value(value: int | str) -> dict[str, str]:
-    """Return a field's value as a DynamoDB value."""
-    return text(value) if isinstance(value, str) else number(value)
+        return None if changed is None else layout.from_shard_item(changed)

@@ -4,33 +4,13 @@ from __future__ import annotations
 
 import os
 
+import recoverable.timeouts._dynamodb_items as layout
 from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_number
 from recoverable.timeouts._dynamodb_canceller import Canceller
-from recoverable.timeouts._dynamodb_items import (
-    NEW,
-    NOT_FINISHED,
-    WAITS,
-    as_seen,
-    correlation_partition,
-    correlation_pointer,
-    dispatch_time,
-    due_key,
-    due_time_of,
-    fields_of,
-    finished_item,
-    is_cancelled,
-    kept_key,
-    kept_pointer,
-    key_of,
-    number,
-    shard_key,
-    text,
-    to_item,
-)
 from recoverable.timeouts._dynamodb_reader import Reader
 from recoverable.timeouts._dynamodb_shards import ShardStates
-from recoverable.timeouts._dynamodb_table import Bodies, Table, aws_client
+from recoverable.timeouts._dynamodb_table import Bodies, Table, aws_client, conditional
 from recoverable.timeouts._shards import NOBODY, Claim
 from recoverable.timeouts._store import (
     CANCELLED,
@@ -121,12 +101,12 @@ class DynamoDbStore:
         assert location is not None, timeout.id
         item = self._to_fitting_item(timeout)
         if timeout.correlation:
-            self._table.put(correlation_pointer(timeout.id, timeout.correlation))
+            self._table.put(layout.correlation_pointer(timeout.id, timeout.correlation))
         replaced = (CANCELLED, CANCELLING) if again else (MIGRATED, MIGRATED)
-        values = {f":over_{nth}": text(outcome) for nth, outcome in enumerate(replaced)}
-        before = self._table.put(item, f"{NEW} OR outcome = :over_0 OR outcome = :over_1", values)
+        values = {f":over_{nth}": outcome for nth, outcome in enumerate(replaced)}
+        before = self._table.put(item, f"{layout.NEW} OR outcome = :over_0 OR outcome = :over_1", values)
         if before and timeout.correlation:  # whoever cancelled that one may have taken the new pointer away with it
-            self._table.put(correlation_pointer(timeout.id, timeout.correlation))
+            self._table.put(layout.correlation_pointer(timeout.id, timeout.correlation))
         state = self._existing_state(item) if before is None else WAITING
         if state in (WAITING, HELD):
             shard = self._shards.check_after_put(location, to_microseconds(now))
@@ -140,15 +120,15 @@ class DynamoDbStore:
 
     def was_scheduled(self, timeout_id: str) -> bool:
         """True if a timeout with this id is stored that was not cancelled, dispatched ones included."""
-        where = due_key(timeout_id)
+        where = layout.due_key(timeout_id)
         item = self._table.get(where) if where else None
-        return item is not None and not is_cancelled(item)
+        return item is not None and not layout.is_cancelled(item)
 
     def ids_by_correlation(self, correlation: str) -> Sequence[str]:
         """Return the ids of the timeouts that may wait with this correlation: their pointers are deleted after them."""
         if not correlation:
             return []
-        pages = self._table.query(correlation_partition(correlation), NOT_FINISHED, page=self._page)
+        pages = self._table.query(layout.correlation_partition(correlation), layout.NOT_FINISHED, page=self._page)
         return [item["sk"]["S"] for page in pages for item in page]
 
     def claim(self, shard: int, owner: str, *, now: datetime, until: datetime, horizon: datetime) -> Claim | None:
@@ -173,15 +153,12 @@ class DynamoDbStore:
         """Set aside what cannot be dispatched. A row that was finished since stays so; its pointer is deleted when it is looked at."""
         at, mark = to_microseconds(retry_at), os.urandom(8).hex()
         claim.next_kept_at = min(claim.next_kept_at, at)
-        self._table.write([kept_pointer(kept.row.native, claim.shard, at, mark) for kept in rows])
+        self._table.write([layout.kept_pointer(kept.row.native, claim.shard, at, mark) for kept in rows])
         self._shards.schedule_kept_check(claim, at)
         for kept in rows:  # last, because its minute counts as empty from now on
-            self._table.update(
-                key_of(kept.row.native),
-                UpdateExpression="SET retry_at = :at, reason = :reason",
-                ConditionExpression=WAITS,
-                ExpressionAttributeValues={":at": number(at), ":reason": text(kept.reason[:MAX_REASON])},
-            )
+            values = {":at": at, ":reason": kept.reason[:MAX_REASON]}
+            change = "SET retry_at = :at, reason = :reason"
+            self._table.update(layout.key_of(kept.row.native), change, layout.WAITS, values)
 
     def release(self, claim: Claim) -> None:
         """Release the shard, and move its watermark over what was found empty, unless something was stored late."""
@@ -200,25 +177,17 @@ class DynamoDbStore:
         if row.held or location is None:
             return row.held
         item = row.native
-        moments = {":at": dispatch_time(item), ":due": due_time_of(item), ":nobody": NOBODY}
-        announced = {
-            "Key": shard_key(location.shard),
-            "ConditionExpression": UNTAKEN,
-            "ExpressionAttributeValues": {name: number(moment) for name, moment in moments.items()},
-        }
-        unchanged, values = as_seen(item)
-        update = {
-            "Key": key_of(item),
-            "UpdateExpression": "SET held = :target",
-            "ConditionExpression": unchanged,
-            "ExpressionAttributeValues": {":target": text(target), **values},
-        }
-        return self._table.transact([{"ConditionCheck": announced}, {"Update": update}])
+        moments = {":at": layout.dispatch_time(item), ":due": layout.due_time_of(item), ":nobody": NOBODY}
+        untaken = {"Key": layout.shard_key(location.shard), **conditional(UNTAKEN, moments)}
+        unchanged, values = layout.as_seen(item)
+        as_read = conditional(unchanged, {":target": target, **values})
+        hold = {"Key": layout.key_of(item), "UpdateExpression": "SET held = :target", **as_read}
+        return self._table.update_while(untaken, hold)
 
     def release_from_migration(self, rows: Sequence[Row]) -> None:
         """Let dispatchers see these again."""
         for row in rows:
-            self._table.update(key_of(row.native), UpdateExpression="REMOVE held", ConditionExpression=WAITS)
+            self._table.update(layout.key_of(row.native), "REMOVE held", layout.WAITS)
 
     def mark_migrated(self, rows: Sequence[Row], *, now: datetime) -> None:
         """Mark these as migrated."""
@@ -226,7 +195,7 @@ class DynamoDbStore:
 
     def _to_fitting_item(self, timeout: Timeout) -> Item:
         """Return the timeout's item, with its message in S3 if it does not fit. A timeout that is refused has changed nothing."""
-        item = to_item(timeout)
+        item = layout.to_item(timeout)
         size = sum(len(value["S"].encode()) for value in item.values() if "S" in value)
         if size <= MAX_ROW:
             return item
@@ -235,11 +204,11 @@ class DynamoDbStore:
                 f"a timeout of {size:,} bytes; a row takes {MAX_ROW:,}. Give the store a bucket, DynamoDbStore(..., bucket='...'), or send less"
             )
         message = item.pop("message")["S"]
-        return {**item, "s3": text(self._bodies.put(timeout.id, message))}
+        return {**item, "s3": layout.text(self._bodies.put(timeout.id, message))}
 
     def _existing_state(self, item: Item) -> str:
         """Return the state of the timeout that exists already; an earlier try of our own may have stored it. Delete our copy of its message from S3."""
-        found = self._table.get(key_of(item))
+        found = self._table.get(layout.key_of(item))
         if "s3" in item and (found is None or found.get("s3") != item["s3"]):
             self._bodies.delete([item["s3"]["S"]])
         if found is None:
@@ -251,8 +220,9 @@ class DynamoDbStore:
     def _finish(self, rows: Sequence[Row], outcome: str, now: datetime) -> None:
         """Mark these as dispatched or migrated, and delete what belongs to them."""
         items = [row.native for row in rows]
-        self._table.write([finished_item(item, outcome, now) for item in items])
-        self._table.delete([key for item in items if "retry_at" in item and (key := kept_key(item["sk"]["S"]))])
-        fields = [{"id": item["sk"]["S"], **fields_of(item)} for item in items]
-        self._table.delete([correlation_pointer(f["id"], f["correlation"]) for f in fields if "correlation" in f])
+        self._table.write([layout.finished_item(item, outcome, now) for item in items])
+        self._table.delete([key for item in items if "retry_at" in item and (key := layout.kept_key(item["sk"]["S"]))])
+        fields = [{"id": item["sk"]["S"], **layout.fields_of(item)} for item in items]
+        related = [(f["id"], f["correlation"]) for f in fields if "correlation" in f]
+        self._table.delete([layout.correlation_pointer(*names) for names in related])
         self._bodies.delete([f["s3"] for f in fields if "s3" in f])

@@ -6,19 +6,22 @@ import os
 import time
 
 from recoverable._errors import StoreUnavailable
-from recoverable._sqs.answers import CONDITION_FAILED, code_of, describe_error, object_problem
+from recoverable._sqs.answers import CONDITION_FAILED, code_of, object_problem, unavailable
+from recoverable.timeouts._dynamodb_items import text, to_value
 from recoverable.timeouts._timeout import Unreadable
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
     from recoverable._sqs.answers import ObjectProblem
     from recoverable.timeouts._dynamodb_items import Item, Key
+
+    Values: TypeAlias = Mapping[str, Any]  # texts, whole numbers, and what DynamoDB returned
 
 BATCH = 25
 """Items of one BatchWriteItem (DynamoDB API reference); as many are read at once, 10 MB at most of the 16 MB of one BatchGetItem."""
@@ -87,21 +90,22 @@ class Table:
             for items in answer["Responses"].values():
                 yield from items
 
-    def put(self, item: Item, condition: str | None = None, values: Mapping[str, Any] | None = None) -> Item | None:
+    def put(self, item: Item, condition: str | None = None, values: Values | None = None) -> Item | None:
         """Write an item if the condition holds. Return what was there before, which is nothing where it is new; None when it did not hold."""
-        more: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
-        more |= {"ExpressionAttributeValues": values} if values else {}
-        return self._write_if("put_item", Item=item, ReturnValues="ALL_OLD", **more)
+        return self._write_if("put_item", Item=item, ReturnValues="ALL_OLD", **conditional(condition, values))
 
-    def update(self, key: Key, **change: Any) -> Item | None:
+    def update(
+        self, key: Key, change: str, condition: str | None = None, values: Values | None = None, **more: Any
+    ) -> Item | None:
         """Change an item if the condition holds. Return the new attributes, as far as they are asked for, or None when it did not hold."""
-        return self._write_if("update_item", Key=key, **change)
+        return self._write_if("update_item", Key=key, UpdateExpression=change, **conditional(condition, values), **more)
 
-    def transact(self, actions: Sequence[Mapping[str, Any]]) -> bool:
-        """Do all actions or none. True if all conditions held."""
-        named = [{verb: {"TableName": self.name, **what} for verb, what in each.items()} for each in actions]
+    def update_while(self, check: Mapping[str, Any], update: Mapping[str, Any]) -> bool:
+        """Change an item while a condition on another one holds. True if the conditions on both held."""
+        named = {"ConditionCheck": check, "Update": update}
+        actions = [{verb: {"TableName": self.name, **what}} for verb, what in named.items()]
         for tried in range(CONFLICTS):
-            reasons = self._transact_once(named)
+            reasons = self._transact_once(actions)
             if reasons <= {"ConditionalCheckFailed"}:
                 return not reasons
             self._pause(tried)
@@ -116,9 +120,9 @@ class Table:
             before: only items whose sort key sorts before this; None for all.
             page: the number of items that DynamoDB examines for a page; None for 1 MB of them.
         """
-        condition, values = "pk = :pk", {":pk": {"S": pk}}
+        condition, values = "pk = :pk", {":pk": text(pk)}
         if before is not None:
-            condition, values = "pk = :pk AND sk < :before", values | {":before": {"S": before}}
+            condition, values = "pk = :pk AND sk < :before", values | {":before": text(before)}
         limit = {} if page is None else {"Limit": page}
         yield from self._pages(
             "query", KeyConditionExpression=condition, FilterExpression=where, ExpressionAttributeValues=values, **limit
@@ -149,7 +153,7 @@ class Table:
         try:
             return getattr(self._client(), operation)(**request)
         except Exception as error:
-            raise unavailable(error) from error
+            raise unavailable(error, "DynamoDB") from error
 
     def _write_if(self, operation: str, **request: Any) -> Item | None:
         """Write an item, again while that conflicts with a transaction. Return the attributes that were asked for; None when the condition does not hold."""
@@ -175,7 +179,7 @@ class Table:
             given = getattr(error, "response", {}).get("CancellationReasons") or ()
             if reasons := {reason.get("Code") or "None" for reason in given} - {"None"}:
                 return reasons
-            raise unavailable(error) from error
+            raise unavailable(error, "DynamoDB") from error
         return set()
 
     def _pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
@@ -208,6 +212,14 @@ class Table:
     def _pause(self, tried: int) -> None:
         """Let others go first: sleep for a random time, at first up to 0.02 s, then up to twice as long each time, at most 0.64 s."""
         self._sleep(PAUSE * 2 ** min(tried, 5) * os.urandom(1)[0] / 255)
+
+
+def conditional(condition: str | None, values: Values | None) -> dict[str, Any]:
+    """Return a condition and the values of a change, as far as there are any, as a request takes them."""
+    request: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
+    if values:
+        request["ExpressionAttributeValues"] = {name: to_value(value) for name, value in values.items()}
+    return request
 
 
 class Bodies:
@@ -266,12 +278,6 @@ def problem_with_object(error: Exception) -> str | None:
     """
     problem = object_problem(error)
     return None if problem is None else PROBLEMS.get(problem, f"S3 does not give its message ({code_of(error)})")
-
-
-def unavailable(error: Exception, service: str = "DynamoDB") -> StoreUnavailable:
-    """Return the error as the port's. Of an error that is not the service's own it shows the type only, because some quote what was sent."""
-    text = describe_error(error)
-    return StoreUnavailable(text if isinstance(error, ModuleNotFoundError) else f"{service}: {text}")
 
 
 def aws_client(service: str, timeout: float) -> Any:

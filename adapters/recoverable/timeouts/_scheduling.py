@@ -179,15 +179,13 @@ class Timeouts:
         return timeout.id
 
     def _send_or_store(self, timeout: Timeout, now: datetime, *, keyed: bool) -> None:
-        from recoverable.timeouts._sending import check_sendable, is_fifo  # noqa: PLC0415  # a long delayed retry does not need it
+        from recoverable.timeouts._sending import check_sendable, is_fifo, send_now  # noqa: PLC0415  # a long delayed retry does not need it
 
         check_sendable(timeout)
         longest = NO_DELAY if is_fifo(timeout.to) else self.longest_native
         if timeout.due_at - now > longest or (keyed and self._store.was_scheduled(timeout.id)):
             self._store.put(timeout, now=now, again=True)
             return
-        from recoverable.timeouts._client import send_now  # noqa: PLC0415  # what is stored needs no client
-
         environment = current_environment.get()
         send_now(timeout, now, environment.client if environment else self._client)
 

@@ -1,4 +1,4 @@
-"""Turn timeouts into entries of SendMessageBatch that SQS takes. Pure."""
+"""Turn timeouts into entries of SendMessageBatch that SQS takes, and send one at once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.timeouts._store import Row
 from recoverable.timeouts._timeout import Timeout
 
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
 UNSENDABLE = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """Characters that SQS does not take (SendMessage)."""
+
+
+class SendFailed(Exception):
+    """Raised when SQS did not take a message that it was to deliver at once or delay itself."""
+
+    __module__ = "recoverable.timeouts"  # the name under which users import it
 
 
 class SendRequest(NamedTuple):
@@ -37,6 +47,22 @@ def to_send_request(row: Row, timeout: Timeout, now: datetime) -> SendRequest | 
         return None
     entry = message_content(timeout) | delivery_fields(timeout, max(ceil(wait.total_seconds()), 0), fifo=fifo)
     return SendRequest(row, timeout.to, entry)
+
+
+def send_now(timeout: Timeout, now: datetime, client: SQSClient | None) -> None:
+    """Send one message, with the delay that SQS can do.
+
+    Raises:
+        SendFailed: SQS refused the message, or gave no answer; it may then have taken it.
+    """
+    from recoverable._sqs.sender import shared_sender  # noqa: PLC0415  # what is stored needs no client
+
+    ready = to_send_request(Row(timeout.id, timeout), timeout, now)
+    assert ready is not None, timeout.id  # the caller has compared the delay with SQS's limit
+    outcome = shared_sender(client).send(timeout.to, [ready.entry])
+    if not outcome.sent:
+        why = outcome.failed or outcome.refused[0]
+        raise SendFailed(f"the message for '{timeout.to}' is not sent: {why}")
 
 
 def check_sendable(timeout: Timeout) -> None:

@@ -7,7 +7,7 @@ from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from recoverable.aws import DynamoDbCircuit, PauseTrigger, Probe, SqsEndpoint
+from recoverable.aws import DynamoDbCircuit, PauseTrigger, Probe, SqsEndpoint, SqsProbeQueue
 from recoverable.aws._pause import Mapping, PauseStore
 from recoverable.headers import write_date
 from recoverable_local.testing import SqsWorld
@@ -116,7 +116,7 @@ def serve_probe(
         until: when the schedule ends, for a world must.
         over: times a handler.
     """
-    probe = Probe(endpoint, pause, ProbeQueue(world.client))
+    probe = Probe(endpoint, pause, cast("SqsProbeQueue", ProbeQueue(world.client)))
 
     def tick() -> None:
         Context().run(world.send, SCHEDULE, "tick")  # whoever waits at that moment is not who sends

@@ -102,7 +102,7 @@ def test_a_dynamodb_that_never_answers_holds_no_message_up(endpoint: socket.sock
 
     assert instance.fail(4) == ["attempted"] * 4
     assert [notice.text.partition(". This")[0] for notice in instance.notices] == [
-        "Calling the circuit's store failed (DynamoDB gave no answer (ReadTimeoutError))"
+        "Calling the circuit's store failed (DynamoDB: ReadTimeoutError)"
     ]
 
 
@@ -111,7 +111,7 @@ def test_a_dynamodb_that_refuses_connections_holds_no_message_up(endpoint: socke
     instance = Instance(RateLimit(5, store=DynamoDbCircuit("circuits", "orders")), Clock())
 
     assert instance.attempt(Boom("down")) == "attempted"
-    assert "(EndpointConnectionError)" in instance.notices[0].text
+    assert "(DynamoDB: EndpointConnectionError)" in instance.notices[0].text
 
 
 def test_a_name_that_nobody_looks_up_holds_no_message_up(

@@ -153,7 +153,7 @@ def test_a_mapping_that_cannot_be_changed_now_is_left_to_the_probe(
     aws.meta.events.unregister("before-call.lambda.UpdateEventSourceMapping", refuse)
 
     assert (len(instance.notices), shop.state) == (1, "Enabled")
-    assert f"The trigger cannot be changed now: An error occurred ({code})" in caplog.text
+    assert f"The trigger cannot be changed now: Lambda: An error occurred ({code})" in caplog.text
     assert (shop.pause.repair(), shop.state) == ("paused", "Disabled")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -53,6 +54,19 @@ def test_a_batch_counts_as_one_message(bus: Bus) -> None:
         bus.send("x" * 128 * KIB, "x" * 128 * KIB)
 
     assert bus.namespace.queue("orders").messages() == []
+
+
+@pytest.mark.parametrize("size", [1, 10, 1000])
+def test_a_batch_that_the_sdk_has_filled_is_taken(bus: Bus, size: int) -> None:
+    batch, sent = bus.sender().create_message_batch(), 0
+    with suppress(ValueError):  # it is full
+        while True:
+            batch.add_message(ServiceBusMessage("x" * size, message_id=str(sent)))
+            sent += 1
+
+    bus.sender().send_messages(batch)
+
+    assert bus.namespace.queue("orders").depth().active == sent
 
 
 def test_a_queue_of_a_larger_tier_takes_larger_messages(serve: Serve) -> None:

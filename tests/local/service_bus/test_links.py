@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from azure.servicebus.exceptions import MessageLockLostError
+from azure.servicebus.exceptions import MessageLockLostError, MessagingEntityDisabledError, ServiceBusError
 
-from local.service_bus.bus import PATIENCE, Bus, eventually, text
+from local.service_bus.bus import PATIENCE, Bus, bodies, eventually, text
 from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
@@ -66,3 +66,16 @@ def test_many_hundred_messages_come_through_one_link(bus: Bus) -> None:
                 receiver.complete_message(message)
 
     assert (came, bus.namespace.queue("orders").depth()) == (2_100, Depth())
+
+
+def test_a_disabled_queue_ends_its_open_links_until_it_is_enabled(bus: Bus) -> None:
+    bus.send("before")
+    bus.namespace.disable("orders")
+    with pytest.raises(ServiceBusError):  # the SDK knows only that its link has ended
+        bus.send("meanwhile")
+    with pytest.raises(MessagingEntityDisabledError, match="'orders' is currently disabled"):
+        bus.send("meanwhile")
+    bus.namespace.enable("orders")
+    bus.send("after")
+
+    assert bodies(bus.namespace.queue("orders").messages()) == ["before", "after"]

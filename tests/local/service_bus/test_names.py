@@ -17,7 +17,9 @@ def test_a_name_is_of_segments(name: str) -> None:
     "name", ["", "/orders", "orders/", "a//b", "or ders", "orders?", "-orders", "a/Subscriptions/b"]
 )
 def test_a_name_that_service_bus_refuses_is_refused(name: str) -> None:
-    said = f"name is {name!r}; write letters, digits, dots, hyphens and underscores, such as 'sales/orders'"
+    said = (
+        f"name is {name!r}; write letters, digits, dots, hyphens and underscores, such as 'sales/orders', at most 260"
+    )
     for kind in (Queue, Topic):
         with pytest.raises(ValueError, match="name is") as refused:
             kind(name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from proof.crowds.cases import OVERLAPPING
 from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable._errors import HandlerTimeout, TimeUp
 from recoverable._flow.deadline import FOREVER
@@ -56,6 +57,11 @@ def always(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> Handl
     return HandlerTimeout(f"stopped after {seconds} s beside others: {counts_as_failure}, {stopped}")
 
 
+def hidden_for_ever(*_: object) -> bool:
+    """Take no message for lost to another delivery."""
+    return False
+
+
 KILLERS = {"bodies": ["kills"] * 2 + ["ok"] * 8}
 TOO_LONG = {"bodies": ["kills", "too long"] + ["ok"] * 6, "immediate": 1}
 BLOCKED = {"bodies": ["blocks"] + ["takes 0.1"] * 6, "front": "coroutines"}
@@ -80,4 +86,5 @@ MUTATIONS = (
     CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
     CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
     CrowdMutation("complete before send", "aws._settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
+    CrowdMutation("nothing is lost", "aws._lease.is_lost", hidden_for_ever, OVERLAPPING, "MULTIPLY"),
 )  # fmt: skip

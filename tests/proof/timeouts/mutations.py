@@ -56,18 +56,14 @@ def without_a_look(states: ShardStates, location: Any, now: int) -> Shard:
 def set_aside_first(store: DynamoDbStore, claim: Any, rows: Sequence[Kept], *, retry_at: datetime) -> None:
     """Set timeouts aside before anything points to them."""
     for kept in rows:
-        store._table.update(
-            key_of(kept.row.native),
-            UpdateExpression="SET retry_at = :at",
-            ConditionExpression="attribute_exists(pk)",
-            ExpressionAttributeValues={":at": {"N": str(to_microseconds(retry_at))}},
-        )
+        values = {":at": to_microseconds(retry_at)}
+        store._table.update(key_of(kept.row.native), "SET retry_at = :at", "attribute_exists(pk)", values)
     keep(store, claim, rows, retry_at=retry_at)
 
 
 def restored_alone(canceller: Canceller, item: Any, _location: Any) -> Any:
     """Let a hidden timeout wait again, and write no pointer to it."""
-    return canceller._table.update(key_of(item), UpdateExpression="REMOVE outcome, expires", ReturnValues="ALL_NEW")
+    return canceller._table.update(key_of(item), "REMOVE outcome, expires", ReturnValues="ALL_NEW")
 
 
 def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
@@ -92,7 +88,7 @@ MUTATIONS = (
     Mutation("what may be taken is cancelled", "timeouts._shards.is_untaken", always, FILE, "CANCELLED"),
     Mutation("what may be taken is cancelled in a table", "timeouts._dynamodb_shards.ShardStates.is_untaken", always, HERE, "CANCELLED"),
     Mutation("nothing points to what waits again", "timeouts._dynamodb_canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
-    Mutation("a second cancel is denied", "timeouts._dynamodb_canceller.is_cancelled", never, HERE, "LOST"),
+    Mutation("a second cancel is denied", "timeouts._dynamodb_items.is_cancelled", never, HERE, "LOST"),
     Mutation("a key is not looked for", "timeouts._dynamodb_store.DynamoDbStore.was_scheduled", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts._scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),
     Mutation("moved without being hidden", "timeouts._dynamodb_store.DynamoDbStore.hold_for_migration", always, MOVED, "TWICE"),

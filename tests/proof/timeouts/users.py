@@ -6,7 +6,7 @@ from builders import seconds
 from proof.timeouts.history import Noted
 from proof.timeouts.setting import CORRELATION, HOME, Planned, Setting
 from recoverable.timeouts import StoreUnavailable, Timeout, Timeouts
-from recoverable.timeouts._client import SendFailed
+from recoverable.timeouts._sending import SendFailed
 
 
 class Users:

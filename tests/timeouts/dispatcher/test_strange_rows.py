@@ -43,7 +43,7 @@ def test_what_is_kept_is_not_tried_before_its_time_because_what_points_to_it_say
     keep(store, NOW + 2 * MINUTE, retry_in=5 * MINUTE)
     where = kept_key(late.id)
     assert where is not None
-    store._table.update(where, UpdateExpression="REMOVE retry_at")
+    store._table.update(where, "REMOVE retry_at")
 
     assert take(store, NOW + 7 * MINUTE) == [soon]
     assert take(store, NOW + HOUR) == [late]
@@ -66,12 +66,7 @@ def test_a_row_whose_fields_are_of_other_types_holds_up_nothing(moto: Cloud, nam
     bad, good = stored(store, NOW, to=URL), stored(store, NOW + seconds(1), to=URL)
     key = due_key(bad.id)
     assert key is not None
-    store._table.update(
-        key,
-        UpdateExpression="SET #name = :it",
-        ExpressionAttributeNames={"#name": name},
-        ExpressionAttributeValues={":it": {"N": "7"}},
-    )
+    store._table.update(key, "SET #name = :it", None, {":it": 7}, ExpressionAttributeNames={"#name": name})
     sqs: Any = CountingSqs()
     Dispatcher(store, client=sqs, clock=lambda: NOW).run()
 

@@ -1,15 +1,20 @@
 """Serve a Service Bus namespace to the Azure SDKs on loopback, without Docker.
 
---queue names the queues, --error-queue the queue that gets their dead letters. All messages are lost when the command stops.
+--queue names the queues, --error-queue the queue that gets their dead letters; --config names a file with queues, topics and
+subscriptions instead, in the format of Microsoft's emulator (Config.json). All messages are lost when the command stops.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from recoverable_local.console import port, print_error, seconds, serve
-from recoverable_local.service_bus.broker.settings import Queue
+from recoverable_local.service_bus.broker.profile import SUBSCRIPTIONS
+from recoverable_local.service_bus.broker.settings import Queue, Topic
+from recoverable_local.service_bus.config_file import read_config
 from recoverable_local.service_bus.emulator import ServiceBusNamespace
 
 
@@ -27,6 +32,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="gets all dead letters; made if need be (default: %(default)s)",
     )
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="a Config.json with all entities, in place of the other options"
+    )
     add_queue_settings(parser)
 
 
@@ -43,8 +51,8 @@ def add_queue_settings(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 if an argument is invalid or the port is taken."""
     try:
-        queues = _queues(arguments)
-        serve(ServiceBusNamespace(queues, port=arguments.port), lambda namespace: _startup_text(queues, namespace))
+        queues, topics = read_config(arguments.config) if arguments.config else (_queues(arguments), [])
+        serve(ServiceBusNamespace(queues, topics, port=arguments.port), partial(_startup_text, queues, topics))
     except (ValueError, OSError) as error:
         return print_error("local service-bus", error)
     return 0
@@ -57,6 +65,11 @@ def _queues(arguments: argparse.Namespace) -> list[Queue]:
     return [*queues, replace(template, name=arguments.error_queue)]
 
 
-def _startup_text(queues: list[Queue], namespace: ServiceBusNamespace) -> str:
+def _startup_text(queues: list[Queue], topics: list[Topic], namespace: ServiceBusNamespace) -> str:
     lines = [f"queue    {queue.name}" for queue in queues]
+    for topic in topics:
+        lines += [
+            f"topic    {topic.name}",
+            *(f"         {topic.name}{SUBSCRIPTIONS}{each.name}" for each in topic.subscriptions),
+        ]
     return "\n".join([*lines, f"Connect with: {namespace.connection_string}", "Ctrl-C stops."])

@@ -118,6 +118,18 @@ class ServiceBusNamespace:
         """Remove all planned faults."""
         self._server.call(self._faults.clear)
 
+    def disable(self, path: str) -> None:
+        """Disable a queue, a topic or a subscription: open links to it end, and nobody opens another until `enable`.
+
+        Raises:
+            RefusedError: There is none at that path.
+        """
+        self._server.call(lambda: self._server.disable(path))
+
+    def enable(self, path: str) -> None:
+        """Enable an entity that was disabled."""
+        self._server.call(lambda: self._namespace.enable(path))
+
     def drop_connections(self) -> None:
         """Abort all connections without a close frame."""
         self._server.call(self._server.drop_connections)

@@ -73,6 +73,12 @@ class Server:
         due = self.namespace.agenda.next_due()
         self._timer = None if due is None else self._loop.call_later(max(0.0, due - self._clock()), self.catch_up)
 
+    def disable(self, path: str) -> None:
+        """Disable an entity, and detach all links to it."""
+        reason = self.namespace.disable(path)
+        for peer in self.peers:
+            peer.connection.detach(path, reason)
+
     def drop_connections(self) -> None:
         """Abort all connections without a close frame."""
         for peer in list(self.peers):
@@ -107,7 +113,7 @@ class Peer(asyncio.Protocol):
         """Create the state of the connection."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._connection = Connection(
+        self.connection = Connection(
             self._server.namespace,
             self._server.faults,
             transport.write,
@@ -120,15 +126,15 @@ class Peer(asyncio.Protocol):
         """Run due actions first, then handle the received bytes."""
         self._server.namespace.tick()
         try:
-            self._connection.receive(data)
+            self.connection.receive(data)
         except DroppedError:
             self.drop()
         except MalformedError as error:
             _log.warning("A client sent bytes that are no AMQP 1.0. Its connection is closed: %s", error)
             self.drop()
-        if self._connection.closed:
+        if self.connection.closed:
             self._transport.close()
-        elif self._beat is None and self._connection.idle_time_out:
+        elif self._beat is None and self.connection.idle_time_out:
             self._keep_alive()
         self._server.catch_up()
 
@@ -136,16 +142,16 @@ class Peer(asyncio.Protocol):
         """Release all that the client held."""
         if self._beat is not None:
             self._beat.cancel()
-        self._connection.lost()
+        self.connection.lost()
         self._server.peers.discard(self)
         self._server.catch_up()
 
     def drop(self) -> None:
         """Abort the connection without a close frame."""
-        self._connection.lost()
+        self.connection.lost()
         self._transport.abort()
 
     def _keep_alive(self) -> None:
-        self._connection.keep_alive()
-        pause = (self._connection.idle_time_out or 0) / 2
+        self.connection.keep_alive()
+        pause = (self.connection.idle_time_out or 0) / 2
         self._beat = asyncio.get_running_loop().call_later(pause, self._keep_alive)

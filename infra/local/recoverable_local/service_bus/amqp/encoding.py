@@ -90,7 +90,7 @@ def mapping(pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 def array(values: Sequence[bytes]) -> bytes:
     """Encode an array of encoded values with the same constructor; symbols must have been encoded by `long_symbol`."""
-    constructor = values[0][:1]
+    constructor = values[0][:1] if values else NULL
     body = constructor + b"".join(value[1:] for value in values)
     return struct.pack(">BII", 0xF0, len(body) + 4, len(values)) + body
 

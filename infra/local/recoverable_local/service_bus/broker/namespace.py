@@ -19,7 +19,7 @@ from recoverable_local.service_bus.broker.profile import (
     of_topic,
     of_transfer_dead_letters,
 )
-from recoverable_local.service_bus.broker.refusals import RefusedError, not_found
+from recoverable_local.service_bus.broker.refusals import RefusedError, disabled, not_found
 from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 
 _MAX_HOPS = 4  # Service Bus
@@ -41,6 +41,7 @@ class Namespace:
         self.agenda, self.clock = Agenda(), clock
         self._entities: dict[str, Entity] = {}
         self._forwards: dict[str, str] = {}
+        self._disabled: set[str] = set()
         self._subscriptions: dict[str, list[tuple[tuple[Filter, ...], Entity]]] = {}
         for queue in queues:
             self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
@@ -58,6 +59,26 @@ class Namespace:
         if entity is None:
             raise not_found(path)
         return entity
+
+    def open(self, path: str) -> Entity:
+        """Return the entity at a path for a client.
+
+        Raises:
+            RefusedError: There is none, or it is disabled.
+        """
+        entity = self.find(path)
+        if entity.profile.path in self._disabled:
+            raise disabled(entity.profile.path)
+        return entity
+
+    def disable(self, path: str) -> RefusedError:
+        """Let no client open an entity any more; return the reason for those that have."""
+        self._disabled.add(self.find(path).profile.path)
+        return disabled(path)
+
+    def enable(self, path: str) -> None:
+        """Let clients open an entity again."""
+        self._disabled.discard(self.find(path).profile.path)
 
     def tick(self) -> None:
         """Run all actions that are due."""

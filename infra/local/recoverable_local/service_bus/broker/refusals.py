@@ -30,6 +30,11 @@ def not_found(path: str) -> RefusedError:
     return RefusedError("amqp:not-found", f"The messaging entity '{path}' could not be found.", status=404)
 
 
+def disabled(path: str) -> RefusedError:
+    """Return the error for an entity that is disabled."""
+    return RefusedError("com.microsoft:entity-disabled", f"Messaging entity '{path}' is currently disabled.")
+
+
 def not_allowed(description: str) -> RefusedError:
     """Return the error for an operation that the entity does not support."""
     return RefusedError("amqp:not-allowed", description)

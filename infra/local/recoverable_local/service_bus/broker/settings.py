@@ -11,6 +11,9 @@ from recoverable_local.service_bus.broker.limits import MAX_MESSAGE
 
 _SEGMENT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _MAX_LOCK = timedelta(minutes=5)  # Service Bus
+_MAX_DELIVERIES = 2_000  # "Service Bus quotas", as all here
+_MIN_WINDOW, _MAX_WINDOW = timedelta(seconds=20), timedelta(days=7)
+_LONGEST_PATH, _LONGEST_SUBSCRIPTION = 260, 50  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,9 @@ class Topic:
         name: Its name; it may have slashes, as in "sales/events".
         subscriptions: The subscriptions.
         duplicate_detection_window: How long a second message with the same id is dropped; None for no detection.
+
+    Raises:
+        ValueError: Service Bus does not accept a setting.
     """
 
     name: str
@@ -92,8 +98,9 @@ class Topic:
     duplicate_detection_window: timedelta | None = None
 
     def __post_init__(self) -> None:
-        """Check the name."""
+        """Check the values."""
         _check_path(self.name, "topic")
+        _check_window(self.duplicate_detection_window)
 
 
 def _check_path(name: str, kind: str) -> None:
@@ -103,18 +110,38 @@ def _check_path(name: str, kind: str) -> None:
     A segment `Subscriptions` would make the name one of a subscription.
     """
     segments = name.split("/")
-    if any(not _SEGMENT.fullmatch(each) or each.lower() == "subscriptions" for each in segments):
+    unlike = any(not _SEGMENT.fullmatch(each) or each.lower() == "subscriptions" for each in segments)
+    if unlike or len(name) > _LONGEST_PATH:
         raise ValueError(
-            f"the {kind}'s name is {name!r}; write letters, digits, dots, hyphens and underscores, such as 'sales/orders'"
+            f"the {kind}'s name is {name!r}; write letters, digits, dots, hyphens and underscores, such as 'sales/orders',"
+            f" at most {_LONGEST_PATH}"
         )
+
+
+def _check_window(window: timedelta | None) -> None:
+    if window is not None and not _MIN_WINDOW <= window <= _MAX_WINDOW:
+        raise ValueError(f"duplicate_detection_window is {window}; write {_MIN_WINDOW} to {_MAX_WINDOW}, or None")
 
 
 def _check(settings: Queue | Subscription, kind: str) -> None:
     if isinstance(settings, Queue):
         _check_path(settings.name, kind)
-    elif not settings.name or "/" in settings.name:
-        raise ValueError(f"the {kind}'s name is {settings.name!r}; write one without slashes, such as 'orders'")
+        _check_window(settings.duplicate_detection_window)
+    elif not _SEGMENT.fullmatch(settings.name) or len(settings.name) > _LONGEST_SUBSCRIPTION:
+        raise ValueError(
+            f"the {kind}'s name is {settings.name!r}; write one without slashes, such as 'orders', of letters, digits, dots, hyphens"
+            f" and underscores, at most {_LONGEST_SUBSCRIPTION}"
+        )
     if not timedelta() < settings.lock_duration <= _MAX_LOCK:
         raise ValueError(f"lock_duration is {settings.lock_duration}; write more than nothing and up to {_MAX_LOCK}")
-    if settings.max_delivery_count < 1:
-        raise ValueError(f"max_delivery_count is {settings.max_delivery_count}; write 1 or more")
+    if not 1 <= settings.max_delivery_count <= _MAX_DELIVERIES:
+        raise ValueError(
+            f"max_delivery_count is {settings.max_delivery_count}; write 1 or more, up to {_MAX_DELIVERIES}"
+        )
+    lifetime = settings.default_message_time_to_live
+    if lifetime is not None and lifetime <= timedelta():
+        raise ValueError(f"default_message_time_to_live is {lifetime}; write more than nothing, or None")
+    if settings.requires_session and settings.forward_to:
+        raise ValueError(
+            f"the {kind} {settings.name!r} requires sessions and forwards to {settings.forward_to!r}; leave out one of the two"
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from functools import partial
 
@@ -15,7 +14,7 @@ from recoverable_local.service_bus.broker.limits import MAX_MESSAGE, check_size
 from recoverable_local.service_bus.broker.namespace import Namespace
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS, check_target
 from recoverable_local.service_bus.broker.refusals import RefusedError, not_allowed
-from recoverable_local.service_bus.faults import Faults, Operation
+from recoverable_local.service_bus.faults import DroppedError, Faults, Operation, SilencedError
 from recoverable_local.service_bus.links.incoming import IncomingLink
 from recoverable_local.service_bus.links.management import manage
 from recoverable_local.service_bus.links.outgoing import SESSION_FILTER, OutgoingLink
@@ -35,7 +34,7 @@ def attach(session: Session, request: Attach, namespace: Namespace, faults: Faul
         _attach_requests(session, request, node, namespace, faults)
         return
     try:
-        entity = faults.perform(Operation.ATTACH, node, lambda: namespace.find(node))
+        entity = faults.perform(Operation.ATTACH, node, lambda: namespace.open(node))
         (_attach_receiver if request.peer_receives else _attach_sender)(session, request, entity, faults)
     except RefusedError as refused:
         OutgoingLink(session, request, node).dismissed(refused)
@@ -82,10 +81,11 @@ def _attach_sender(session: Session, request: Attach, entity: Entity, faults: Fa
 
 
 def _enqueue(entity: Entity, data: bytes, message_format: int) -> None:
-    """Take in a message, or all messages of a batch or none."""
-    check_size(len(data), most=entity.profile.max_message_size)
+    """Take in a message, or all messages of a batch or none; of a batch its messages count, as for the SDK that fills it."""
     parts = [decode(section)[0].value for section in values(data)] if message_format == _BATCH else [data]
-    contents = [parse(part) for part in parts if isinstance(part, bytes)]
+    messages = [part for part in parts if isinstance(part, bytes)]
+    check_size(sum(map(len, messages)), most=entity.profile.max_message_size)
+    contents = [parse(message) for message in messages]
     for content in contents:
         entity.check(content)
     for content in contents:
@@ -103,7 +103,7 @@ def _attach_requests(session: Session, request: Attach, node: str, namespace: Na
     def take(data: bytes, _: int) -> Callable[[], None]:
         received = parse_request(data)
         payload = encode_answer(received, handle(received), status=names[0], description=names[1])
-        return lambda: _answering(session, node, received).send(payload, tag=uuid.uuid4().bytes)
+        return lambda: _answer(session, node, received, payload)
 
     session.add(IncomingLink(session, request, "", MAX_MESSAGE, take))
 
@@ -125,15 +125,21 @@ def _authenticate(session: Session, faults: Faults, request: Request) -> Answer:
 
 def _manage(namespace: Namespace, node: str, faults: Faults, request: Request) -> Answer:
     try:
-        return manage(namespace.find(node[: -len(_MANAGEMENT)]), request, faults)
+        return manage(namespace.open(node[: -len(_MANAGEMENT)]), request, faults)
     except RefusedError as refused:
         return Answer(refused.status, refused.description, condition=refused.condition)
     except KeyError as missing:
         return Answer(400, f"The request lacks {missing}.", condition="com.microsoft:argument-error")
+    except (DroppedError, SilencedError):
+        raise  # planned faults
+    except Exception as error:  # noqa: BLE001  # the client's arguments: it is told, and its connection goes on
+        text = f"The arguments of {request.operation} are not of the types that it takes ({type(error).__name__}: {error})."
+        return Answer(400, text, condition="com.microsoft:argument-error")
 
 
-def _answering(session: Session, node: str, request: Request) -> OutgoingLink:
-    """Return the link for the answer to a request: the one that it names, else the newest on that node."""
+def _answer(session: Session, node: str, request: Request, payload: bytes) -> None:
+    """Send the answer to a request on the link that it names, else on the newest of that node; nobody waits where there is none."""
     links = [each for each in session.links.values() if isinstance(each, OutgoingLink) and each.node == node]
     named = [each for each in links if each.request.target == request.reply_to]
-    return (named or links)[-1]
+    for link in (named or links)[-1:]:
+        link.reply(payload)

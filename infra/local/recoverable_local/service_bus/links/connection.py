@@ -99,6 +99,13 @@ class Connection:
             session.end()
         self._sessions.clear()
 
+    def detach(self, path: str, reason: RefusedError) -> None:
+        """Detach all links to an entity, with the reason."""
+        for link in self._links():
+            if link.path.lower() == path.lower():
+                link.dismissed(reason)
+        self._lifetimes.plan()
+
     def _links(self) -> list[Link]:
         """Return the links to entities."""
         return [link for session in self._sessions.values() for link in session.links.values() if link.path]

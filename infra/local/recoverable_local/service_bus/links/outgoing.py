@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import deque
 from typing import TYPE_CHECKING
 
 from recoverable_local.service_bus.amqp import encoding as e
@@ -44,6 +45,7 @@ class OutgoingLink:
         self._session, self.entity = session, entity
         self._faults = faults or Faults()
         self._credit, self._count, self._attached = 0, 0, False
+        self._replies: deque[bytes] = deque()  # they wait for the peer's credit
 
     def answer(self) -> None:
         """Confirm the attach."""
@@ -90,8 +92,15 @@ class OutgoingLink:
         if flow.drain or flow.echo:
             self._session.flow((self.handle, self._count, self._credit), drain=flow.drain)
 
+    def reply(self, payload: bytes) -> None:
+        """Send the encoded answer to a request as soon as the peer can take it."""
+        self._replies.append(payload)
+        self.dispatch()
+
     def dispatch(self) -> None:
-        """Let the entity deliver its messages."""
+        """Send the answers that wait, and let the entity deliver its messages."""
+        while self._replies and self.ready():
+            self.send(self._replies.popleft(), tag=uuid.uuid4().bytes)
         if self.entity is not None:
             self.entity.receivers.dispatch()
 

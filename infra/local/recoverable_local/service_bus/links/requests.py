@@ -53,7 +53,7 @@ def parse_request(data: bytes) -> Request:
     given = content.application_properties()
     body = decode(content.body)[0].value if content.body else None
     return Request(
-        message_id=content.properties[0],
+        message_id=content.properties[0] if content.properties else e.NULL,
         reply_to=content.value_of("reply_to") or "",
         operation=str(given.get("operation", "")).removeprefix("com.microsoft:"),
         properties=given,
