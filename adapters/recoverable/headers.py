@@ -21,7 +21,7 @@ __all__ = [
     "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
     "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
-    "REFUSED_SENDS", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "STOPPED", "TIME_SENT", "TRACE_PARENT",
+    "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "STOPPED", "TIME_SENT", "TRACE_PARENT",
     "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
 ]  # fmt: skip
 
@@ -48,6 +48,9 @@ DUE_AT = "Recoverable.DueAt"
 STOPPED = "Recoverable.Stopped"
 UNREPORTED = "Recoverable.Unreported"
 REFUSED_SENDS = "Recoverable.RefusedSends"
+REFUSED_SINCE = "Recoverable.RefusedSince"
+"""The date of the first answer that nobody knows to what the handler sent, how many there were since, and from which destination."""
+
 REPORTED = "Recoverable.Reported"
 
 FAILED_QUEUE_ADDRESS = "Recoverable.FailedQueue"
@@ -59,8 +62,8 @@ ATTEMPTS = "Recoverable.Attempts"
 FIRST_FAILED_AT = "Recoverable.FirstFailedAt"
 
 RETRY_HEADERS = (
-    DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT,
-    STOPPED, UNREPORTED, REFUSED_SENDS, REPORTED,
+    DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT, STOPPED, UNREPORTED,
+    REFUSED_SENDS, REPORTED,
 )  # fmt: skip
 """Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 

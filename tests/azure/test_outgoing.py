@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from azure.servicebus.exceptions import MessagingEntityNotFoundError, ServiceBusServerBusyError
+from azure.servicebus.exceptions import MessagingEntityNotFoundError, ServiceBusError, ServiceBusServerBusyError
 
 from azure.endpoints import ended, endpoint
 from azure.namespace import INVOICES, SESSIONS, Bus
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
-from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, recoverability, seconds, written
+from builders import ERROR_QUEUE, NOW, NOW_WRITTEN, QUEUE, Boom, Clock, recoverability, seconds, written
 from outgoing.worlds import service_bus_world
-from recoverable import Message
+from recoverable import Message, OutgoingRefused
 from recoverable._service_bus.clients import client_for
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import ServiceBusEndpoint
-from recoverable_local.testing import Throttled
+from recoverable.headers import REFUSED_SINCE
+from recoverable.hosting import Environment, current_environment
+from recoverable_local.testing import Refused, Throttled
 
 
 class Billing:
@@ -218,3 +220,100 @@ def test_the_neighbours_of_a_message_that_waits_for_who_is_busy_complete() -> No
         (INVOICES, b"3"),
         (QUEUE, b"2"),
     ]
+
+
+TOO_MUCH: dict[str, tuple[dict[str, Any], str]] = {
+    "a property": ({"attributes": {"trace": "x" * 32_764}}, "'trace' of 32,769 bytes; Service Bus takes 32,768"),
+    "bytes": ({"attributes": {"blob": b"x" * 40_000}}, "'blob' of 40,005 bytes"),
+    "a header": ({"headers": {"note": "x" * 32_764}}, "'note' of 32,769 bytes"),
+    "all of them": ({"attributes": {"a": "x" * 32_000, "b": "x" * 32_000, "c": "x" * 1_300}}, "properties and headers of 65,"),
+    "a number of 65 bits": ({"attributes": {"number": 2**64}}, "write an integer of 64 bits"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("parts", "text"), TOO_MUCH.values(), ids=TOO_MUCH)
+@pytest.mark.parametrize("verb", ["send", "publish"])
+def test_what_amqp_or_service_bus_does_not_take_is_refused_in_the_handler(
+    verb: str, parts: dict[str, Any], text: str
+) -> None:
+    def bill(message: Message) -> None:
+        getattr(message, verb)(INVOICES, "invoice", **parts)
+
+    error = ended(endpoint(bill), trigger_message(b"order 1"))
+
+    assert (type(error), text in str(error)) == (ValueError, True)
+
+
+@pytest.mark.parametrize("sizes", [(32_763,), (32_000, 32_000)])
+def test_what_fits_with_the_headers_of_this_package_is_taken(sizes: tuple[int, ...]) -> None:
+    world = service_bus_world(
+        lambda message: message.send(
+            INVOICES, "invoice", attributes={f"p{place}": "x" * size for place, size in enumerate(sizes)}
+        )
+    )
+    world.create_queue(INVOICES)
+    world.run()
+
+    assert len(world.queue(INVOICES)) == 1
+
+
+class Unknown:
+    """A handler that sends to a queue that gives an answer that nobody knows."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def __call__(self, message: Message) -> None:
+        self.runs += 1
+        message.send(INVOICES, message.text)
+
+
+UNKNOWN = Refused("amqp:internal-error", "The service was unable to process the request; please retry the operation.")
+
+
+@pytest.mark.parametrize("condition", ["amqp:internal-error", "com.microsoft:something-new"])
+def test_an_answer_that_nobody_knows_is_a_failed_attempt_after_ten_deliveries(condition: str) -> None:
+    handler = Unknown()
+    world = service_bus_world(handler)
+    world.create_queue(INVOICES)
+    world.fail("send_messages", Refused(condition, "something"), queue=INVOICES)
+    world.run(for_=seconds(86_400))
+
+    [failed] = world.queue("error")
+    assert (handler.runs, failed.exception_type) == (11, "recoverable.OutgoingRefused")
+    assert "did not take an outgoing message (ServiceBusError), 10 times since" in str(failed.exception_message)
+    assert REFUSED_SINCE not in failed.headers
+
+
+def test_it_is_a_failed_attempt_after_a_day_and_from_then_on_at_once() -> None:
+    client = RecordingClient(lambda to: ServiceBusError(message="new") if to == INVOICES else None)
+    since = {REFUSED_SINCE: f"{written(NOW - seconds(86_400))} 2 {INVOICES}"}
+    slept: list[float] = []
+    environment = Environment(client.as_client(), Clock(), nullcontext, sleep=slept.append)
+    serving_it = endpoint(Unknown(), recoverability(1, 0), resend_for=seconds(60))
+
+    token = current_environment.set(environment)
+    error = ended(serving_it, trigger_message(b"1", properties=since))
+    current_environment.reset(token)
+
+    assert (type(error), slept) == (OutgoingRefused, [])
+
+
+def test_answers_of_another_destination_or_that_cannot_be_read_are_not_counted() -> None:
+    client = RecordingClient(lambda to: ServiceBusError(message="new") if to == INVOICES else None)
+    for text in (f"{written(NOW - seconds(90_000))} 9 elsewhere", "yesterday 9 invoices", "x" * 40):
+        ended(endpoint(Unknown(), client=client), trigger_message(b"1", properties={REFUSED_SINCE: text}))
+
+    assert [properties(sent)[REFUSED_SINCE] for _, sent in client.sent] == [f"{NOW_WRITTEN} 1 {INVOICES}"] * 3
+
+
+def test_in_a_batch_it_is_a_failed_attempt_after_three_deliveries() -> None:
+    client = RecordingClient(lambda to: ServiceBusError(message="new") if to == INVOICES else None)
+    since = {REFUSED_SINCE: f"{NOW_WRITTEN} 3 {INVOICES}"}
+    settings = recoverability(0, 0, error_queue=ERROR_QUEUE)
+
+    ended(
+        endpoint(Unknown(), settings, client=client, batch=True), trigger_messages({"body": b"1", "properties": since})
+    )
+
+    assert [queue for queue, _ in client.sent] == [ERROR_QUEUE]

@@ -9,8 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
+from azure.servicebus.exceptions import ServiceBusError
 
-from builders import seconds
+from azure.endpoints import ended, endpoint
+from azure.recording import RecordingClient, RecordingSender, messages_of, properties
+from azure.triggers import trigger_message
+from builders import ERROR_QUEUE, seconds
 from recoverable import (
     Delayed,
     ErrorContext,
@@ -131,6 +136,34 @@ def test_while_the_error_queue_is_missing_a_message_waits_in_its_own_queue_and_i
     [arrived] = world.queue(ERROR)
     assert waiting == [("12", "ValueError")]
     assert (orders.runs, arrived.exception_type, REFUSED_SENDS in arrived.headers) == ({"A": 1}, "ValueError", False)
+
+
+@pytest.mark.parametrize(("refused", "goes_to"), [(9, QUEUE), (10, ERROR_QUEUE)])
+def test_after_ten_answers_that_nobody_knows_a_copy_goes_to_the_error_queue_without_the_headers_that_say_why(
+    refused: int, goes_to: str
+) -> None:
+    client = RefusingFaults()
+    waiting = {REFUSED_SENDS: str(refused), EXCEPTION_TYPE: "ValueError"}
+
+    ended(endpoint(client=client), trigger_message(b"A", properties=waiting))
+
+    assert [queue for queue, _ in client.sent] == [goes_to]
+
+
+class RefusingFaults(RecordingClient):
+    """A namespace whose error queue gives an answer that nobody knows to each message that says why it failed."""
+
+    def get_queue_sender(self, queue_name: str, *, keep_alive: float | None = None) -> RecordingSender:  # as the SDK
+        return RefusingFaultsSender(self, queue_name)
+
+
+class RefusingFaultsSender(RecordingSender):
+    """The sender of one queue."""
+
+    def _send(self, message: ServiceBusMessage | ServiceBusMessageBatch) -> None:
+        if self.entity_name == ERROR_QUEUE and any(EXCEPTION_TYPE in properties(each) for each in messages_of(message)):
+            raise ServiceBusError(message="please retry", condition="amqp:internal-error")
+        super()._send(message)
 
 
 def test_while_access_to_the_error_queue_is_denied_no_delivery_is_lost_and_no_round() -> None:

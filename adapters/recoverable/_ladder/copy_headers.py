@@ -75,6 +75,7 @@ def deferral(
         **counted(delivery, prior_attempts_of_deferral(delivery), platform),
         headers.HELD_SINCE: headers.write_date(delivery.held_since or now),
         **({headers.STOPPED: MARKED} if stopped else {}),
+        **({headers.REFUSED_SINCE: delivery.refused_since} if delivery.refused_since else {}),
     }
 
 
@@ -90,7 +91,8 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
     if platform.redelivers_only:  # no copy has carried the attempts of earlier rounds, nor when the first failed
         first = context.carried.first_failed_at
         history = {headers.FIRST_FAILED_AT: headers.write_date(first)} if first else {}
-    removed = dict.fromkeys((*headers.RETRY_HEADERS, *context.carried.faults))
+    refused = (headers.REFUSED_SINCE,) if context.carried.refused_since else ()
+    removed = dict.fromkeys((*headers.RETRY_HEADERS, *refused, *context.carried.faults))
     return {**identity_headers(context.message), **removed, **history, **faults}
 
 

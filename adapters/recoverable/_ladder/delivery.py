@@ -38,6 +38,7 @@ class Carried(Frozen):
         unreported: True if an earlier round ended in `UnreportedFailure`.
         reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
         refused_sends: how often a copy for the error queue was refused.
+        refused_since: the answers so far that nobody knows to what the handler sent; `_flow.refusals` reads it.
         attempts: all attempts of earlier rounds.
         first_failed_at: when the first attempt failed, or shortly before.
         faults: the names of fault headers of an earlier failure.
@@ -55,6 +56,7 @@ class Carried(Frozen):
     unreported: bool = False
     reported: bool = False
     refused_sends: int = 0
+    refused_since: str = ""
     attempts: int = 0
     first_failed_at: datetime | None = None
     faults: tuple[str, ...] = ()
@@ -85,6 +87,7 @@ class Delivery:
 
     suspect = at_limit = unsent = left_behind = False
     error: BaseException | None = None
+    refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
 
     def __init__(
@@ -139,6 +142,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         unreported=headers.UNREPORTED in texts,
         reported=headers.REPORTED in texts,
         refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
+        refused_since=texts.get(headers.REFUSED_SINCE, ""),
         attempts=headers.read_count(texts, headers.ATTEMPTS),
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
         faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),

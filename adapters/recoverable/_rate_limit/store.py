@@ -141,17 +141,18 @@ class Breaker:
         circuit = transition(snapshot.circuit, "failed", self.limit, now)
         if isinstance(circuit, Closed):
             self.update(Snapshot(circuit, snapshot.version))
-        elif isinstance(snapshot.circuit, Closed) and self._switching.acquire(blocking=False):
-            try:
-                self._open(circuit, now)
-            finally:
-                self._switching.release()
+        elif isinstance(snapshot.circuit, Closed):
+            self._alone(lambda: self._open(circuit, now))
 
     def succeeded(self, now: datetime) -> None:
         """Close the circuit, even if another instance has changed it in between; another thread of this one may be about to."""
+        self._alone(lambda: self._close(now))
+
+    def _alone(self, switch: Callable[[], None]) -> None:
+        """Open or close the circuit, unless another thread does."""
         if self._switching.acquire(blocking=False):
             try:
-                self._close(now)
+                switch()
             finally:
                 self._switching.release()
 

@@ -11,43 +11,20 @@ Kind: TypeAlias = Literal["missing", "closed", "denied", "limit", "busy", "unkno
 cannot be encoded. To be repeated: the namespace is "busy", or does not know the credentials; the answer is "unknown"; it is "lost", and the
 message may have been taken; it is "untried", because one before it failed."""
 
-CONDITIONS: Mapping[str, Kind] = {
-    "amqp:decode-error": "limit",
-    "amqp:internal-error": "lost",
-    "amqp:invalid-field": "limit",
-    "amqp:link:message-size-exceeded": "limit",
-    "amqp:not-allowed": "limit",
-    "amqp:not-found": "missing",
-    "amqp:not-implemented": "limit",
-    "amqp:resource-limit-exceeded": "closed",
-    "amqp:unauthorized-access": "denied",
-    "com.microsoft:argument-error": "limit",
-    "com.microsoft:argument-out-of-range": "limit",
-    "com.microsoft:entity-disabled": "closed",
-    "com.microsoft:server-busy": "busy",
-    "com.microsoft:timeout": "lost",
+NAMES: Mapping[Kind, str] = {
+    "missing": "amqp:not-found MessagingEntityNotFoundError",
+    "closed": "amqp:resource-limit-exceeded com.microsoft:entity-disabled MessagingEntityDisabledError ServiceBusQuotaExceededError",
+    "denied": "amqp:unauthorized-access ServiceBusAuthorizationError",
+    "limit": "amqp:decode-error amqp:invalid-field amqp:link:message-size-exceeded amqp:not-allowed amqp:not-implemented"
+    " com.microsoft:argument-error com.microsoft:argument-out-of-range MessageSizeExceededError TypeError ValueError",
+    # credentials that expired or are wrong (401) are put right while the message waits; a missing role (403) is not
+    "busy": "com.microsoft:server-busy ClientAuthenticationError ServiceBusAuthenticationError ServiceBusServerBusyError",
+    "lost": "amqp:internal-error com.microsoft:timeout OSError OperationTimeoutError ServiceBusCommunicationError ServiceBusConnectionError",
 }
-"""Conditions in the broker's answers (Service Bus, "AMQP errors in Azure Service Bus")."""
+"""Conditions in the broker's answers (Service Bus, "AMQP errors in Azure Service Bus"), and classes of errors, by the names, so that the SDK
+need not be imported."""
 
-CLASSES: Mapping[str, Kind] = {
-    "ClientAuthenticationError": "busy",
-    "MessageSizeExceededError": "limit",
-    "MessagingEntityDisabledError": "closed",
-    "MessagingEntityNotFoundError": "missing",
-    "OSError": "lost",
-    "OperationTimeoutError": "lost",
-    "ServiceBusAuthenticationError": "busy",
-    "ServiceBusAuthorizationError": "denied",
-    "ServiceBusCommunicationError": "lost",
-    "ServiceBusConnectionError": "lost",
-    "ServiceBusQuotaExceededError": "closed",
-    "ServiceBusServerBusyError": "busy",
-    "TypeError": "limit",
-    "ValueError": "limit",
-}
-"""Classes of errors by their names, so that the SDK need not be imported. Credentials that expired or are wrong (401) are put right
-while the message waits; a missing role (403) is not."""
-
+KINDS: Mapping[str, Kind] = {name: kind for kind, names in NAMES.items() for name in names.split()}
 
 RESETS = frozenset({"ConnectionError", "ServiceBusConnectionError"})
 """Classes of errors by which a connection or its link ended, where others say that no answer came in time."""
@@ -73,6 +50,11 @@ class Failure(NamedTuple):
     def may_repeat(self) -> bool:
         """True if the same message may be taken when it is sent again."""
         return not self.is_for_good
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if nobody knows whether the answer passes: `amqp:internal-error` says to try again, also of a property that is too large."""
+        return self.kind == "unknown" or condition_of(self.error) == "amqp:internal-error"
 
     @property
     def is_unanswered(self) -> bool:
@@ -103,13 +85,16 @@ class Failure(NamedTuple):
 UNTRIED = Failure("untried", None)
 
 
+def condition_of(error: Exception | None) -> str:
+    """Return the condition in an answer of the broker; "" where there is none."""
+    found = re.search(r"Error condition: (\S+?)\.(?:\s|$)", str(error))
+    return found[1] if found else ""
+
+
 def failure_of(error: Exception) -> Failure:
     """Return what an error means."""
     inner = getattr(error, "inner_exception", None)
     if isinstance(inner, TypeError | ValueError):  # the SDK could not encode the message
         return Failure("limit", error)
-    condition = re.search(r"Error condition: (\S+?)\.(?:\s|$)", str(error))
-    if condition and condition[1] in CONDITIONS:
-        return Failure(CONDITIONS[condition[1]], error)
-    names = (each.__name__ for each in type(error).__mro__)
-    return Failure(next((CLASSES[name] for name in names if name in CLASSES), "unknown"), error)
+    names = (condition_of(error), *(each.__name__ for each in type(error).__mro__))
+    return Failure(next((KINDS[name] for name in names if name in KINDS), "unknown"), error)

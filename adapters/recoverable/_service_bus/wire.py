@@ -19,6 +19,12 @@ keeps 2,048 free."""
 MAX_PROPERTIES = 61_440
 """Bytes of all properties: Service Bus takes 64 KB with its own (Service Bus quotas), for which 4 KB are kept."""
 
+LARGEST_PROPERTY, LARGEST_PROPERTIES = 32_768, 65_536
+"""Bytes of a property, and of all properties with their names and the message's own fields, that Service Bus takes (Service Bus quotas)."""
+
+TEXT_PREFIX = 5
+"""Bytes in front of a text on the wire (AMQP 1.0, str32-utf8)."""
+
 SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
     -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
 )  # fmt: skip
@@ -62,6 +68,25 @@ def smaller(copy: Copy) -> Copy | None:
     return None
 
 
+def check_properties(call: str, fields: Mapping[str, Any]) -> None:
+    """Check what a handler sends against what Service Bus takes, which answers to it only by an error of its own.
+
+    Args:
+        call: the handler's, for the error.
+        fields: the message's, with the headers of this package among its properties.
+
+    Raises:
+        ValueError: a property, or all of them, are too large.
+    """
+    properties = fields["application_properties"]
+    own = [value for name, value in fields.items() if name not in ("application_properties", "body")]
+    sizes = {f"the property {name!r}": TEXT_PREFIX + weight([value]) for name, value in properties.items()}
+    total = weight((*properties, *own)) + sum(sizes.values()) + TEXT_PREFIX * len(own)
+    for what, size in {**sizes, "properties and headers": total}.items():
+        if size > (most := LARGEST_PROPERTY if what in sizes else LARGEST_PROPERTIES):
+            raise ValueError(f"{call} has {what} of {size:,} bytes; Service Bus takes {most:,}: put some into the body")
+
+
 def changed(properties: Mapping[str, Any], changes: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the properties with the headers changed; the user's keep value and type."""
     kept = {name: typed(value) for name, value in properties.items() if name not in changes}
@@ -92,8 +117,9 @@ def in_milliseconds(moment: datetime) -> datetime:
 
 
 def weight(values: Iterable[object]) -> int:
-    """Return the bytes of the texts; 16 for each other value, which is the most that it can have."""
-    return sum(len(value.encode(errors="replace")) if isinstance(value, str) else 16 for value in values)
+    """Return the bytes of texts and bytes; 16 for each other value, which is the most that it can have."""
+    texts = (value.encode(errors="replace") if isinstance(value, str) else value for value in values)
+    return sum(len(text) if isinstance(text, bytes) else 16 for text in texts)
 
 
 def fit(copy: Copy, others: Iterable[str]) -> None:

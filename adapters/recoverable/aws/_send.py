@@ -7,6 +7,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from recoverable._flow.refusals import settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
@@ -108,9 +109,9 @@ def send_outgoing(batch: Batch) -> None:
             )
             invocation.settle(delivery, settlement)
         else:
-            first = isinstance(failure, NotTried)
-            settlement = settle_unsent(delivery, letter.to.name, failure.reason, invocation, runs_first=first)
-            invocation.settle(delivery, settlement)
+            first, unknown = isinstance(failure, NotTried), isinstance(failure, Failure) and failure.kind == "unknown"
+            settle = settle_unknown if unknown else partial(settle_unsent, runs_first=first)
+            invocation.settle(delivery, settle(delivery, letter.to.name, failure.reason, invocation))
 
 
 def describe_refusal(to: Destination, reason: str) -> str:

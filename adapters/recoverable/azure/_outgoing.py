@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable._flow.refusals import MOST_REFUSALS, is_refused_for_good, settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent, settle_unsent_in_order
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing, OutgoingRefused
 from recoverable._service_bus.answers import UNTRIED
-from recoverable._service_bus.wire import Copy, in_milliseconds, typed
+from recoverable._service_bus.wire import LARGEST_ULONG, SMALLEST_LONG, Copy, check_properties, in_milliseconds, typed
 from recoverable.azure._copies import broker_id
 from recoverable.azure._messages import delivered
 from recoverable.headers import CORRELATION_ID, ORIGIN, sendable
 
 if TYPE_CHECKING:
-    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
@@ -61,7 +61,7 @@ class ServiceBusSender:
 
         Raises:
             TypeError: a property of another kind.
-            ValueError: an entity of another namespace.
+            ValueError: an entity of another namespace; properties, a number or a text that Service Bus does not take.
         """
         call = f"Message.{outgoing.intent.lower()}"
         group = outgoing.group_id or message.group_id
@@ -74,6 +74,7 @@ class ServiceBusSender:
             ),
             **({"session_id": group} if group else {}),
         }
+        check_properties(call, fields)
         return Entry(Copy(message.id, self._entity(call, outgoing.destination), fields), outgoing.delay)
 
     def _entity(self, call: str, destination: str) -> str:
@@ -92,12 +93,14 @@ def property_of(call: str, name: object, value: object) -> Any:
     """Return an application property as azure-servicebus sends it with its type."""
     if not isinstance(name, str) or not name:
         raise TypeError(f"{call}(attributes) has the name {name!r}; write texts as names")
-    if isinstance(value, bytes | datetime):
+    if isinstance(value, str | bytes | datetime):
         return value
-    if not isinstance(value, str | bool | int | float):
+    if not isinstance(value, bool | int | float):
         raise TypeError(
             f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number, a bool, bytes or a datetime"
         )
+    if isinstance(value, int) and not SMALLEST_LONG <= value <= LARGEST_ULONG:
+        raise ValueError(f"{call}(attributes) has {name!r} of {value}; write an integer of 64 bits, or a text")
     return typed(value)
 
 
@@ -115,11 +118,11 @@ def send_outgoing(work: Processing) -> None:
     unsent = {delivery: unsent_of(each, results) for delivery, each in copies.items()}
     rest = pauses(min(work.patience, work.seconds_for_sends() / 2))
     for delivery, _, seconds in waiting:
-        refused = send_rest(unsent[delivery], work, rest)
+        refused = send_rest(delivery, unsent[delivery], work, rest)
         settlement = (
             settle_on_end(delivery, seconds, invocation)
             if refused is None
-            else settle_failed_send(delivery, refused, invocation)
+            else settle_failed_send(delivery, refused, work)
         )
         invocation.settle(delivery, settlement)
 
@@ -137,10 +140,22 @@ def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Uns
     return [Unsent(copy, failure) for copy in copies if (failure := next(results)) is not None]
 
 
-def send_rest(unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> Unsent | None:
+def is_over(delivery: Delivery, refused: Unsent, work: Processing) -> bool:
+    """True if an answer that nobody knows counts as refused for good by now, so that no repetition helps."""
+    now, most = work.environment.clock(), most_refusals(work)
+    return refused.failure.is_unknown and is_refused_for_good(delivery, refused.copy.to, now, most)
+
+
+def most_refusals(work: Processing) -> int:
+    """Return how many answers that nobody knows a message waits for; in a batch its neighbours are delivered again with it."""
+    return 3 if work.settings.batch else MOST_REFUSALS
+
+
+def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> Unsent | None:
     """Send one delivery's messages by themselves, again after growing pauses; return one that was not sent, or None.
 
     Args:
+        delivery: its message.
         unsent: the messages that were not sent together with those of others, one of which may be the reason.
         work: what the invocation works with.
         rest: the pauses that are left to the invocation.
@@ -151,17 +166,19 @@ def send_rest(unsent: list[Unsent], work: Processing, rest: Iterator[float]) -> 
         copies = [each.copy for each in unsent]
         unsent = unsent_of(copies, iter(work.send(copies)))
         if refused := next((each for each in unsent if each.failure is not UNTRIED), None):
-            if refused.failure.is_for_good or (pause := next(rest, None)) is None:
+            if refused.failure.is_for_good or is_over(delivery, refused, work) or (pause := next(rest, None)) is None:
                 return refused
             work.environment.sleep(pause)
     return None
 
 
-def settle_failed_send(delivery: Delivery, refused: Unsent, invocation: Invocation) -> Any:
+def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing) -> Any:
     """Return the settlement of a delivery of which an outgoing message was not sent."""
-    to, failure = refused.copy.to, refused.failure
+    to, failure, invocation = refused.copy.to, refused.failure, work.invocation
     if failure.may_repeat:
         if not invocation.platform.redelivers_only:
+            if failure.is_unknown:
+                return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
             return settle_unsent(delivery, to, failure.reason, invocation)
         deliveries = delivered(delivery.native.delivery_count)
         waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from recoverable._flow.refusals import MOST_REFUSALS
 from recoverable._ladder.backoff import FIRST_PAUSE, pauses
 from recoverable._ladder.decision import deferral_after_refusal
 from recoverable._ladder.faults import FAILED_QUEUE
@@ -157,7 +158,8 @@ def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, 
         return [Way(forward)]
     error_queue = settings.recoverability.failed.error_queue or ""
     named = {MESSAGE_ID: delivery.message.id, FAILED_QUEUE: delivery.message.queue}
-    bare = [Way(Forward(error_queue, NO_DELAY, changes), bare=True) for changes in (named, {})]
+    faults = dict.fromkeys(delivery.carried.faults)  # of a copy that waited
+    bare = [Way(Forward(error_queue, NO_DELAY, {**faults, **changes}), bare=True) for changes in (named, {})]
     if own:
         return [Way(forward), *bare]
     elsewhere = forward.to.lower() != error_queue.lower()
@@ -222,11 +224,7 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
     if not final and all(failure is None or failure.may_repeat for failure in failures):
         return failed
-    answers = {
-        copy.to: failure
-        for copy, failure in zip(copies, failures, strict=True)
-        if failure is not None and failure.is_of_the_entity
-    }
+    answers = {copy.to: each for copy, each in zip(copies, failures, strict=True) if each and each.is_of_the_entity}
     for place, letter in enumerate(failed):
         if not send_by_first_way(letter, sending, answers, final=final):
             return failed[place:]
@@ -247,7 +245,7 @@ def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failu
     letter.refusals.clear()
     failure: Failure | None = None
     for way in letter.ways:
-        if way.bare and not (failure and failure.fits_when_smaller):
+        if way.bare and not (failure and may_fit_when_smaller(letter.delivery, failure)):
             continue
         copy = sending.copy(letter, way)
         failure = answers.get(copy.to) or sending.work.send([copy], alone=True)[0]
@@ -263,6 +261,11 @@ def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failu
         if failure.may_repeat and not final:
             return False
     return False
+
+
+def may_fit_when_smaller(delivery: Delivery, failure: Failure) -> bool:
+    """True if a copy without the headers that say why may be taken; also after an answer that nobody knows, once that has lasted too long."""
+    return failure.fits_when_smaller or (failure.is_unknown and delivery.carried.refused_sends >= MOST_REFUSALS)
 
 
 def log_repetition(letters: Sequence[Letter], patience: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ import pytest
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from builders import Boom
 from docs.pages import blocks
-from recoverable import Message
+from recoverable import Message, RetryAfter
 from servers.moto import REGION, client_at
 from servers.queues import Queue, bodies
 
@@ -120,3 +121,30 @@ def test_a_message_that_is_sent_inside_is_lost_when_its_attempt_fails(orders: Qu
     page.serve(orders, error, failing_once(place_order))
 
     assert (page.charged, bodies(page.invoices), error.count()) == ([1], [], 0)
+
+
+def test_while_another_attempt_is_at_work_it_waits_and_takes_a_delayed_retry(
+    page: Page, orders: Queue, error: Queue
+) -> None:
+    waits: list[Any] = []
+
+    def charge(order: Any) -> Any:
+        """Let the same message come a second time while the first attempt charges."""
+        if not waits:
+            waits.append(None)
+            with pytest.raises(RetryAfter) as caught:
+                page.names["place_order"](
+                    Message('{"id": 1}', id=page.names["current"], headers={}, attempt=1, round=0, queue="orders")
+                )
+            waits.append(caught.value.delay)
+        return page.charge(order)
+
+    def handle(message: Message) -> None:
+        page.names["current"] = message.id
+        page.names["place_order"](message)
+
+    page.names["charge"] = charge
+    orders.send('{"id": 1}')
+    page.serve(orders, error, handle)
+
+    assert (waits[1:], page.charged) == ([timedelta(minutes=1)], [1])

@@ -205,7 +205,7 @@ def say_ending(session: Session, plan: Plan) -> None:
     if plan.ending:
         session.terminal.note(f"Not all was looked at: {plan.ending}.")
     unseen = (session.queue.depth or 0) - plan.seen
-    if unseen > 0 and plan.ending is None:
+    if unseen > 0 and plan.at_end and plan.ending is None:
         session.terminal.note(
             f"The queue says that it holds about {unseen} more: hidden by another reader, delayed, or counted late."
         )

@@ -43,6 +43,7 @@ class Plan:
         ended_groups: groups of which nothing more is sent, because one of its messages stays.
         last: the last one that was chosen.
         ladder: the longest time that the attempts of one of them took last time.
+        at_end: True once a look has come to the end of the queue, not of a limit.
         ending: why the look ended early; None when all was seen.
     """
 
@@ -57,6 +58,7 @@ class Plan:
     ended_groups: set[str] = field(default_factory=set)
     last: FailedMessage | None = None
     ladder: timedelta = timedelta(0)
+    at_end: bool = False
     ending: str | None = None
 
     @property
@@ -75,7 +77,7 @@ def matching(queue: ErrorQueue, wanted: Wanted, limit: int | None, plan: Plan) -
     with closing(queue.look()) as looking:
         while limit is None or plan.matched < limit:
             if (message := next(looking, None)) is None:
-                plan.ending = queue.ending()
+                plan.at_end, plan.ending = True, queue.ending()
                 return
             plan.seen += 1
             if wanted.matches(message):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recoverable_local.service_bus.broker.holding.content import Content
-from recoverable_local.service_bus.broker.refusals import bad_argument, too_large
+from recoverable_local.service_bus.broker.refusals import bad_argument, internal_error, too_large
 
 MAX_MESSAGE = 256 * 1024  # Basic and Standard
 MAX_PROPERTY = 32 * 1024
@@ -29,7 +29,7 @@ def check_content(content: Content) -> None:
     """
     for name, value in content.application.items():
         if len(value) > MAX_PROPERTY:
-            raise bad_argument(f"The property '{name}' takes {len(value)} bytes; {MAX_PROPERTY} are allowed.")
+            raise internal_error(f"the property '{name}' takes {len(value)} bytes; {MAX_PROPERTY} are allowed")
     total = sum(len(name.encode()) + len(value) for name, value in content.application.items())
     total += sum(len(value) for value in content.properties)
     if total > MAX_PROPERTIES:

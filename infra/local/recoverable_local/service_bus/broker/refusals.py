@@ -58,6 +58,12 @@ def bad_argument(description: str) -> RefusedError:
     return RefusedError("com.microsoft:argument-error", description)
 
 
+def internal_error(why: str) -> RefusedError:
+    """Return the error that says nothing: Azure answers so to a property that is too large. It does not say why."""
+    text = f"The service was unable to process the request; please retry the operation. (The emulator adds: {why}.)"
+    return RefusedError("amqp:internal-error", text)
+
+
 def message_lock_lost() -> RefusedError:
     """Return the error for a lock token without a lock."""
     text = (
