@@ -41,15 +41,15 @@ def generator(*_: object) -> Iterator[bool]:
 
 
 REFUSED: list[tuple[Callable[[Any], Any], Any, type[Exception], str]] = [
-    (Immediate, -1, ValueError, f"Immediate(max_retries) is -1; {HOW_MANY} (no retries) to 994"),
-    (Immediate, 995, ValueError, f"Immediate(max_retries) is 995; {HOW_MANY} (no retries) to 994"),
+    (Immediate, -1, ValueError, f"Immediate(max_retries) is -1; {HOW_MANY} to 994"),
+    (Immediate, 995, ValueError, f"Immediate(max_retries) is 995; {HOW_MANY} to 994"),
     (Immediate, 2.0, TypeError, f"Immediate(max_retries) is 2.0; {HOW_MANY} to 994"),
     (Immediate, True, TypeError, f"Immediate(max_retries) is True; {HOW_MANY} to 994"),
     (lambda value: Immediate(in_process=value), 1, TypeError, "Immediate(in_process) is 1; write True or False"),
     (Immediate, "5", TypeError, f"Immediate(max_retries) is '5'; {HOW_MANY} to 994"),
     (Immediate, None, TypeError, f"Immediate(max_retries) is None; {HOW_MANY} to 994"),
-    (Delayed, -1, ValueError, f"Delayed(max_retries) is -1; {HOW_MANY} (no retries) to 1,000"),
-    (Delayed, 1_001, ValueError, f"Delayed(max_retries) is 1,001; {HOW_MANY} (no retries) to 1,000"),
+    (Delayed, -1, ValueError, f"Delayed(max_retries) is -1; {HOW_MANY} to 1,000"),
+    (Delayed, 1_001, ValueError, f"Delayed(max_retries) is 1,001; {HOW_MANY} to 1,000"),
     (lambda value: Delayed(3, value), 10, TypeError, f"Delayed(time_increase) is 10; {HOW_LONG}"),
     (
         lambda value: Delayed(3, value),

@@ -43,6 +43,7 @@ VERBS = {
     "errors export": Verb("write messages of an error queue as JSON lines", "operate"),
     "errors import": Verb("send exported messages back to where they failed", "operate"),
     "errors purge": Verb("export messages of an error queue, and delete them", "operate"),
+    "places trust": Verb("let all count that a project's recoverable.toml says", "operate"),
     "check": Verb("find in a template, or in what is deployed, what would lose or repeat messages", "operate"),
     "timeouts": Verb("preview stored timeouts, and move them to native delivery", "operate"),
     "demo aws": Verb("watch the example shop's orders fail, retry and reach the error queue", "local"),

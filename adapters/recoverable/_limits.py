@@ -37,18 +37,18 @@ def was_idle(used_at: float, now: float, limit: float) -> bool:
     return not 0 <= now - used_at <= limit
 
 
-def checked_count(name: str, value: object, most: int) -> int:
-    """Return the value if it is a whole number from 0 to `most`; else raise TypeError or ValueError."""
+def checked_count(name: str, value: object, most: int, *, least: int = 0) -> int:
+    """Return the value if it is a whole number from `least` to `most`; else raise TypeError or ValueError."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; write {number_up_to(most)}")
-    if not 0 <= value <= most:
-        raise ValueError(f"{name} is {value:,}; write a whole number from 0 (no retries) to {most:,}")
+        raise TypeError(f"{name} is {value!r}; write {number_up_to(most, least)}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value:,}; write {number_up_to(most, least)}")
     return value
 
 
-def number_up_to(most: int) -> str:
-    """Return the words for a whole number from 0 to `most`, for errors."""
-    return f"a whole number from 0 to {most:,}"
+def number_up_to(most: int, least: int = 0) -> str:
+    """Return the words for a whole number from `least` to `most`, for errors."""
+    return f"a whole number from {least} to {most:,}"
 
 
 def checked_number(name: str, value: object, least: float, most: float) -> float:

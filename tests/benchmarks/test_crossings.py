@@ -17,7 +17,7 @@ MOST = {
     "Service Bus, an immediate retry": (14, 27),
     "Service Bus, a delayed retry": (22, 54),
     "Service Bus, a move to the error queue": (24, 61),
-    "SQS, `errors retry`": (29, 200),
+    "SQS, `errors retry`": (30, 200),
 }
 """Files, and calls from one into another; raised only in the commit that adds what needs it. Of a failure on SQS four files and 25 calls
 know until when its message is hidden (`aws/_lease.py`)."""

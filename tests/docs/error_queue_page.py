@@ -63,6 +63,9 @@ class Lasting:
     """Lambda's context with time enough."""
 
     aws_request_id = "8476a536-e9f4-11e8-9739-2dfe598c3fcd"
+    log_group_name = "/aws/lambda/shop-orders"
+    log_stream_name = "2026/11/22/[7]58419525"
+    function_version = "7"
 
     def get_remaining_time_in_millis(self) -> int:
         return 60_000
@@ -93,7 +96,7 @@ def fresh_page() -> str:
     with moto_server() as url, tempfile.TemporaryDirectory() as state:
         lambda_environment = {
             "AWS_LAMBDA_FUNCTION_NAME": "shop-orders",
-            "AWS_LAMBDA_LOG_STREAM_NAME": "2026/11/22/[1]58419525",
+            "AWS_LAMBDA_LOG_STREAM_NAME": Lasting.log_stream_name,
         }
         own: dict[str, Any] = {
             **CREDENTIALS, **lambda_environment, "AWS_DEFAULT_REGION": REGION, "AWS_REGION": REGION,

@@ -110,9 +110,10 @@ def check_what_happens(reader: Reader, output: Path) -> None:
     wait_for(output, "placed order 1001")
     wait_for(output, "Moving message '.*' to the error queue 'orders-error'")
     wait_for(output, r"after a delay of 00:00:10")  # six attempts later
-    groups, shown = reader.sees()
+    groups, shown, *sent = reader.sees()
     assert "orders.CardDeclined: orders.place_order" in groups
     assert all(text in shown for text in ("1002", "orders.CardDeclined", "do not honour", "orders.py:line ")), shown
+    assert all("send 1 to sb://" in plan for plan in sent), sent
 
 
 @pytest.mark.slow

@@ -104,8 +104,3 @@ class Invocation:
     def settlement_of(self, delivery: Delivery) -> Settlement | None:
         """Return how a message is to be settled; None while that is not decided."""
         return self.settlements.get(delivery.message)
-
-    def forget_errors(self) -> None:
-        """Forget what handlers raised: by its traceback an exception holds its frames, and with them all messages of its invocation."""
-        for delivery in self.failed:
-            delivery.error = None

@@ -69,8 +69,7 @@ class RateLimit(Frozen):
     store: CircuitStore | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if checked_count("RateLimit(consecutive_failures)", self.consecutive_failures, MAX_COUNT) < 1:
-            raise ValueError(f"RateLimit(consecutive_failures) is 0; write a whole number from 1 to {MAX_COUNT:,}")
+        checked_count("RateLimit(consecutive_failures)", self.consecutive_failures, MAX_COUNT, least=1)
         checked_delay("RateLimit(wait)", self.wait, LONGEST_WAIT)
         checked_delay("RateLimit(max_hold)", self.max_hold)
         if checked_delay("RateLimit(longest_wait)", self.longest_wait, LONGEST_WAIT) < SHORTEST_WAIT:

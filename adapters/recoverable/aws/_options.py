@@ -136,8 +136,7 @@ def check_concurrency(concurrency: object, handler: object, *, is_coroutine: boo
         TypeError: it is no whole number.
         ValueError: it is out of range, or a plain function cannot work on several messages at once.
     """
-    if checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT) < 1:
-        raise ValueError("SqsEndpoint(concurrency) is 0; write how many messages are worked on at once, from 1")
+    checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT, least=1)
     if concurrency != 1 and not is_coroutine:
         raise ValueError(
             f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"

@@ -12,10 +12,8 @@ A bucket is a minute of due times. A timeout stays where it is, whatever becomes
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from recoverable.timeouts._shards import Shard
-from recoverable.timeouts._store import CANCELLED, CANCELLING, Row
+from recoverable.timeouts._store import CANCELLED, CANCELLING, KEEP_FINISHED, Row
 from recoverable.timeouts._timeout import DIGITS, VERSION, Timeout, Unreadable, dump_message, load_timeout, parse_id
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -35,9 +33,6 @@ IN_ITS_MINUTE = f"{NOT_FINISHED} AND attribute_not_exists(retry_at)"
 
 WIDTH = 60_000_000
 """Microseconds of a bucket: a minute. A poll of the next two minutes then reads three buckets, and little that is not due."""
-
-KEEP_FINISHED = timedelta(days=1)
-"""How long the outcome of a finished timeout is kept."""
 
 SHARD_NUMBERS = ("horizon", "kept_at", "late", "taken_at", "unsure", "until", "watermark")
 

@@ -18,6 +18,7 @@ from recoverable.timeouts._store import (
     DISPATCHED,
     HELD,
     MIGRATED,
+    PAGE,
     WAITING,
     TooLarge,
     checked_page,
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 SHARDS = 8
 """Parts in which each minute is stored: a part takes 1,000 writes a second (DynamoDB, partition limits). Writers and dispatchers agree on it."""
-
-PAGE = 100
-"""Items that DynamoDB examines for a page, which is 1 MB at most (Query)."""
 
 MAX_ROW = 400_000
 """The most bytes of a row's texts; DynamoDB takes 409,600 an item with the names of its attributes (DynamoDB quotas)."""

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from os import PathLike, fspath
 from threading import Lock
@@ -19,7 +19,9 @@ from recoverable.timeouts._store import (
     CANCELLED,
     DISPATCHED,
     HELD,
+    KEEP_FINISHED,
     MIGRATED,
+    PAGE,
     WAITING,
     Kept,
     Row,
@@ -35,12 +37,6 @@ from recoverable.timeouts._timeout import (
     parse_id,
     to_microseconds,
 )
-
-PAGE = 100
-"""Rows of a page."""
-
-KEEP_FINISHED = timedelta(days=1)
-"""How long the outcome of a finished timeout is kept."""
 
 HIDDEN, KEPT = "hidden", "kept"
 PORT_STATES = {HIDDEN: HELD, KEPT: WAITING}

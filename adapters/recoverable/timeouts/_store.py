@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from recoverable._frozen import Frozen, field
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -21,6 +23,13 @@ WAITING, HELD, DISPATCHED, CANCELLED, MIGRATED = "waiting", "held", "dispatched"
 
 CANCELLING = "cancelling"
 """The state of a timeout for the moment in which a cancel finds out if a dispatcher has it already."""
+
+
+PAGE = 100
+"""Rows of a page, unless a store is given another number."""
+
+KEEP_FINISHED = timedelta(days=1)
+"""How long the outcome of a finished timeout is kept."""
 
 
 class TooLarge(ValueError):

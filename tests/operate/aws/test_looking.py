@@ -53,6 +53,21 @@ def test_of_a_message_without_fault_headers_no_more_is_said_than_is_known(errors
     assert came == "to the error queue, without a reason: the broker dead-lettered it, or something else sent it"
 
 
+def test_failed_deserialization_is_grouped_by_the_shape_of_its_reason(errors: Errors, error: Queue) -> None:
+    for number, why in enumerate(
+        ("JSONDecodeError at line 1, column 9", "JSONDecodeError at line 7, column 2", "KeyError")
+    ):
+        reason = f"message 'order-{number}' cannot be read: {why}"
+        send_failed(error, headers=fault_headers(type="recoverable.MessageDeserializationError", message=reason))
+
+    ran = errors("groups", "--queue", error.name, "--json")
+
+    assert sorted((row["messages"], row["frame"]) for row in rows(ran.out)) == [
+        (1, "orders.place_order, message … cannot be read: KeyError"),
+        (2, "orders.place_order, message … cannot be read: JSONDecodeError at line #, column #"),
+    ]
+
+
 @pytest.mark.parametrize(
     "attribute", ["no JSON", '["a", "list"]', json.dumps(fault_headers(at="yesterday"))], ids=["text", "list", "date"]
 )
@@ -77,7 +92,8 @@ def test_one_message_is_shown_with_its_way_headers_trace_and_body(errors: Errors
         "  request: req-1",
         "  log stream: 2026/[1]a",
         "  NServiceBus.ExceptionInfo.Message: no answer",
-        "     at orders.place_order() in /var/task/orders.py:line 12",
+        "stack trace (most recent call last)",
+        '    File "/var/task/orders.py", line 12, in orders.place_order',
         '    "id": 1',
     ):
         assert line in ran.out.splitlines()
@@ -132,6 +148,25 @@ def test_a_look_says_first_that_it_hides_messages_and_counts_receives(errors: Er
     ]
 
 
+def test_quiet_leaves_the_result_and_what_must_be_known(errors: Errors, error: Queue) -> None:
+    send_failed(error, headers=fault_headers(id="a"))
+    error.receive()  # and holds it
+    send_failed(error, headers=fault_headers(id="b"))
+
+    ran = errors("list", "--queue", error.name, "--quiet", "--json")
+
+    assert ([row["id"] for row in rows(ran.out)], ran.status) == (["b"], 1)
+    [said] = ran.err.splitlines()
+    assert said.startswith("Not all was looked at: 1 messages are hidden by another reader")
+
+
+@pytest.mark.parametrize("verb", ["groups", "list", "show", "export"])
+def test_a_verb_that_asks_nothing_takes_yes(errors: Errors, error: Queue, verb: str) -> None:
+    send_failed(error)
+
+    assert (errors(verb, "--queue", error.name, "--yes").status, error.visible()) == (DONE, 1)
+
+
 def test_what_another_reader_holds_is_out_of_reach(errors: Errors, error: Queue) -> None:
     send_failed(error, headers=fault_headers(id="a"))
     error.receive()  # and holds it
@@ -170,7 +205,9 @@ def test_a_limit_is_no_reason_to_fail(errors: Errors, error: Queue) -> None:
     for number in range(2):
         send_failed(error, headers=fault_headers(id=str(number)))
 
-    assert errors("list", "--queue", error.name, "--limit", "1").status == 0
+    ran = errors("list", "--queue", error.name, "--limit", "1")
+
+    assert (ran.status, "The queue says that it holds" in ran.err) == (0, False)
 
 
 def test_an_error_queue_that_would_move_a_message_away_is_not_looked_at(

@@ -12,15 +12,15 @@ DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 
 
 def test_a_failed_message_is_listed_with_what_failed(errors: Errors, orders: Queue, error: Queue) -> None:
-    send_failed(error, headers=fault_headers(orders.name))
+    send_failed(error, headers=fault_headers(orders.name, **{"Recoverable.Attempts": "24"}))
 
     ran = errors("list", "--queue", error.name)
 
     assert (ran.status, [line.split() for line in ran.out.splitlines()]) == (
         DONE,
         [
-            ["failed", "at", "group", "message"],
-            ["2026-11-22", "10:00:00", "5e1c1f3b", "order-1", "at", orders.name],
+            ["failed", "at", "group", "attempts", "message"],
+            ["2026-11-22", "10:00:00", "5e1c1f3b", "24", "order-1", "at", orders.name],
             ["bank.BankUnavailable:", "no", "answer"],
         ],
     )

@@ -11,6 +11,7 @@ from azure.servicebus import ServiceBusMessage
 
 from operate.azure.conftest import ERROR, Bus, NewBus
 from operate.failing import fault_headers
+from recoverable_operate.errors._azure.receiver_client import Receiver
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
 
@@ -306,3 +307,20 @@ def test_two_thousand_are_sent_back(bus: Bus) -> None:
     ran = bus.run("retry", "--allow", "bills", "--rate", "0", "--yes")
 
     assert (ran.status, len({each.body for each in bus.seen("bills")}), bus.seen()) == (DONE, 2_000, [])
+
+
+def test_messages_are_taken_ten_at_a_time(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(25):
+        bus.send_failed(str(number))
+    asked = list[int]()
+    receive = Receiver.receive
+
+    def noted(self: Receiver, count: int) -> Any:
+        asked.append(count)
+        return receive(self, count)
+
+    monkeypatch.setattr(Receiver, "receive", noted)
+
+    bus.run("retry", "--to", "orders", "--yes")
+
+    assert (asked[:3], len(bus.seen("orders"))) == ([1, 10, 10], 25)

@@ -14,18 +14,26 @@ from recoverable_operate.errors._filter import parse_time
 T = TypeVar("T")
 
 
-def add_looking(parser: argparse.ArgumentParser) -> None:
-    """Add what each verb that prints messages takes: the queue, which messages, and the choice of JSON."""
-    add_queue(parser)
+NOTHING_ASKED = "accepted; nothing is asked here"
+
+
+def add_looking(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) -> None:
+    """Add what each verb that prints messages takes: the queue, which messages, and the choice of JSON; see `add_queue`."""
+    add_queue(parser, yes=yes)
     add_filter(parser)
     parser.add_argument("--json", action="store_true", help="JSON lines instead of a table")
 
 
-def add_queue(parser: argparse.ArgumentParser) -> None:
-    """Add the error queue, and how it is reached."""
+def add_queue(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) -> None:
+    """Add the error queue, by a place or by itself, and how it is reached. Each option that is left out is the place's, or has its default.
+
+    Args:
+        parser: the verb's parser.
+        yes: the effect of `--yes`; each verb takes it.
+    """
+    parser.add_argument("place", nargs="?", type=name_or_address, metavar="PLACE", help="a place of a recoverable.toml")
     parser.add_argument(
         "--queue",
-        required=True,
         type=name_or_address,
         metavar="QUEUE",
         help="SQS: ARN, URL or name; Service Bus: sb://NAMESPACE/ENTITY",
@@ -35,8 +43,14 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
         "--journal", metavar="FILE", help="where the journal is (default: ~/.local/state/recoverable/errors.sqlite)"
     )
     reached.add_argument(
-        "--poll", type=seconds, default=2, metavar="SECONDS", help="of a long poll of SQS; three empty ones end a look"
+        "--poll",
+        type=seconds,
+        metavar="SECONDS",
+        help="of a long poll of SQS; three empty ones end a look (default: 2)",
     )
+    parser.set_defaults(connection=None)
+    parser.add_argument("--yes", action="store_true", help=yes)
+    parser.add_argument("--quiet", action="store_true", help="only the result, and what must be known or done")
 
 
 def add_access(parser: argparse.ArgumentParser, title: str, service: str) -> argparse._ArgumentGroup:
@@ -54,7 +68,7 @@ def add_access(parser: argparse.ArgumentParser, title: str, service: str) -> arg
     reached.add_argument("--endpoint-url", metavar="URL", help=f"another endpoint of {service}, such as a local one")
     reached.add_argument(
         "--connection", metavar="NAME", type=name_or_address, default="SERVICE_BUS_CONNECTION",
-        help="the environment variable with a connection string of Service Bus; without one, DefaultAzureCredential",
+        help="the environment variable with a connection string of Service Bus (default: SERVICE_BUS_CONNECTION); without one, DefaultAzureCredential",
     )  # fmt: skip
     return reached
 
@@ -112,7 +126,16 @@ def add_sending(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how long to wait for that (default: 5m)",
     )
-    sending.add_argument("--yes", action="store_true", help="do it without asking")
+    add_confirm(parser)
+
+
+def add_confirm(parser: argparse.ArgumentParser) -> None:
+    """Add the name that answers where --yes does not."""
+    parser.add_argument(
+        "--confirm",
+        metavar="NAME",
+        help="the place's name, or the queue's where none is given, to do it without asking",
+    )
 
 
 def add_max_delivery_count(parser: argparse.ArgumentParser) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -13,88 +12,12 @@ from typing import Any
 
 from rich.table import Table
 
-from recoverable._ladder import faults
 from recoverable._ladder.faults import EXCEPTION_MESSAGE
-from recoverable.headers import FIRST_FAILED_AT, LOG_STREAM, REQUEST_ID, read_date
 from recoverable_operate._commands.session import Session
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, Progress, messages, printable
 from recoverable_operate.errors import FailedMessage, Outcome, Plan, Settings, Tally, group_of
 from recoverable_operate.errors._message import ACTIVE, some
 from recoverable_operate.errors._redrive import name_of
-
-MOST_BYTES = 512
-"""Bytes of a body that is no text that are shown."""
-
-ROW = 16
-
-
-def details(message: FailedMessage) -> Iterator[str]:
-    """Yield the lines that describe the message."""
-    group = group_of(message)
-    yield f"message {message.id}"
-    yield f"group   {group.id}  {group.title}"
-    yield from way(message)
-    yield from ("", "headers")
-    yield from (f"  {name}: {value}" for name, value in sorted(message.headers.items()) if name != faults.STACK_TRACE)
-    if trace := message.headers.get(faults.STACK_TRACE):
-        yield from ("", "stack trace")
-        yield from (f"  {line}" for line in trace.splitlines())
-    yield from ("", "body")
-    yield from (f"  {line}" for line in body_lines(message))
-    yield ""
-
-
-def way(message: FailedMessage) -> Iterator[str]:
-    """Yield the way that the message went, in the order of time, and where its log is."""
-    attempts = f", attempt {message.attempts}" if message.attempts else ""
-    steps = (
-        (message.sent_at, "sent"),
-        (read_date(message.headers, FIRST_FAILED_AT), "failed for the first time"),
-        (
-            read_date(message.headers, faults.TIME_OF_FAILURE),
-            f"failed for the last time{attempts}, at {message.failed_queue}",
-        ),
-        (message.enqueued_at, f"came to the error queue{death(message)}"),
-    )
-    if message.problem:
-        yield f"        cannot be read: {message.problem}; it is sent back only where --to names a queue"
-    yield from (f"  {moment:%Y-%m-%d %H:%M:%S}  {what}" for moment, what in steps if moment)
-    if message.redrives:
-        yield f"  sent back {message.redrives} times before"
-    for name, what in ((REQUEST_ID, "request"), (LOG_STREAM, "log stream")):
-        if text := message.headers.get(name):
-            yield f"  {what}: {text}"
-
-
-def death(message: FailedMessage) -> str:
-    """Return how a message without fault headers came here, as far as the broker says."""
-    if message.problem or not message.unexplained:
-        return ""
-    if not message.died:
-        return ", without a reason: the broker dead-lettered it, or something else sent it"
-    source = f" from {message.source}" if message.source else ""
-    return f": the broker dead-lettered it{source} ({message.reason or 'delivered too often'}); look there for crashes and time-outs"
-
-
-def body_lines(message: FailedMessage) -> list[str]:
-    """Return the body: JSON indented, text as it is, else bytes in hexadecimal."""
-    if message.body is None:
-        return [f"not with the message: {message.body_error}"]
-    try:
-        text = message.body.decode()
-    except UnicodeDecodeError:
-        return hexadecimal(message.body)
-    try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False).splitlines()
-    except (ValueError, RecursionError):
-        return text.splitlines() or ["(empty)"]
-
-
-def hexadecimal(body: bytes) -> list[str]:
-    """Return the first bytes, in rows."""
-    rows = [body[start : start + ROW].hex(" ") for start in range(0, min(len(body), MOST_BYTES), ROW)]
-    return [f"{len(body):,} bytes, no text", *rows]
-
 
 MOST_TEXT = 200
 """Characters of a text in a table."""
@@ -102,12 +25,12 @@ MOST_TEXT = 200
 
 def message_table(messages: Iterable[FailedMessage]) -> Table:
     """Build the table of messages: narrow, so that an id stays in one line."""
-    table = plain_table("failed at", "group", "message")
+    table = plain_table("failed at", "group", "attempts", "message")
     for each in messages:
         where = f" at {name_of(each.failed_queue)}" if each.failed_queue else ""
         state = "" if each.state == ACTIVE else f" ({each.state})"
         lines = f"{shortened(each.id + where + state)}\n{shortened(summary(each))}"
-        table.add_row(time_text(each.failed_at), group_of(each).id, lines)
+        table.add_row(time_text(each.failed_at), group_of(each).id, str(each.attempts or "–"), lines)
     return table
 
 
@@ -143,8 +66,11 @@ def shortened(text: str) -> str:
 
 
 def time_text(moment: datetime | None) -> str:
-    """Return the time, to the second, in UTC."""
-    return f"{moment:%Y-%m-%d %H:%M:%S}" if moment else "–"
+    """Return the time, to the second, in UTC; beside it local time where that is another."""
+    if moment is None:
+        return "–"
+    local = moment.astimezone()
+    return f"{moment:%Y-%m-%d %H:%M:%S}" + (f" ({local:%a %H:%M %Z})" if local.utcoffset() else "")
 
 
 def message_data(message: FailedMessage) -> dict[str, Any]:
@@ -201,12 +127,12 @@ def finish_look(session: Session, plan: Plan) -> int:
 
 def say_ending(session: Session, plan: Plan) -> None:
     """Print how many messages were looked at, and what the look has not seen."""
-    session.terminal.note(f"Looked at {messages(plan.seen)}; {plan.matched} match.")
+    session.terminal.remark(f"Looked at {messages(plan.seen)}; {plan.matched} match.")
     if plan.ending:
         session.terminal.note(f"Not all was looked at: {plan.ending}.")
     unseen = (session.queue.depth or 0) - plan.seen
     if unseen > 0 and plan.at_end and plan.ending is None:
-        session.terminal.note(
+        session.terminal.remark(
             f"The queue says that it holds about {unseen} more: hidden by another reader, delayed, or counted late."
         )
 

@@ -18,7 +18,7 @@ from recoverable_operate._commands.arguments import add_looking, add_max_deliver
 from recoverable_operate._commands.display import watched
 from recoverable_operate._commands.retry import agreed, finish, print_plan, redriving, rules_of, settings_of, status_of
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, messages
+from recoverable_operate._commands.terminal import messages
 from recoverable_operate.errors import FailedMessage, OperateError, Plan, Redrive
 from recoverable_operate.errors._exchange import InFile, Line, read_lines
 from recoverable_operate.errors._journal import SENT
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without-original", action="store_true", help="send also those that are not in the error queue any more"
     )
-    add_looking(parser)
+    add_looking(parser, yes="do it without asking, except in production")
     add_sending(parser)
     add_max_delivery_count(parser)
 
@@ -62,7 +62,7 @@ class Import:
     def look(self, plan: Plan) -> None:
         """Look at the queue, and choose the messages of the file."""
         queue, arguments = self.session.queue, self.arguments
-        rules = rules_of(queue, arguments)
+        rules = rules_of(self.session, arguments)
         self.found |= {each.broker_id for each in choosing(queue, self.wanted, arguments.limit, rules, plan)}
 
     @property
@@ -72,14 +72,12 @@ class Import:
 
     def missing(self, plan: Plan) -> list[Line]:
         """Return the lines whose message is not in the queue; none where not all of the queue was looked at."""
-        limit = self.arguments.limit
-        cut_short = plan.ending is not None or (limit is not None and plan.matched >= limit)
-        return [] if cut_short or self.session.stop.requested else self.wanted.missing(self.found)
+        return [] if plan.ending or not plan.at_end or self.session.stop.requested else self.wanted.missing(self.found)
 
     def settle_missing(self, redrive: Redrive, plan: Plan) -> None:
         """Send the missing ones that may be sent without an original; of the others note what the journal knows."""
         to_send: dict[str, list[FailedMessage]] = defaultdict(list)
-        rules = rules_of(self.session.queue, self.arguments)
+        rules = rules_of(self.session, self.arguments)
         for line in self.missing(plan):
             message = line.message
             key = key_of(message, self.session.queue.address)
@@ -118,13 +116,14 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
     print_plan(session, arguments, plan, settings)
     missing = work.missing(plan)
     if session.queue.ordered and plan.targets:
-        session.terminal.note("FIFO: what is sent stands behind newer messages of its group, an edited one too.")
+        session.terminal.remark("FIFO: what is sent stands behind newer messages of its group, an edited one too.")
     if missing:
         session.terminal.note(f"{messages(len(missing))} of {arguments.file} are not in the error queue.")
     elif (status := status_of(plan)) is not None:
         return status
-    if not agreed(session, arguments, f"Send {messages(plan.chosen)}, and what may be sent without an original?"):
-        return DONE
+    question = f"Send {messages(plan.chosen)}, and what may be sent without an original?"
+    if (status := agreed(session, arguments, question)) is not None:
+        return status
     with redriving(session, plan, settings) as redrive:
         redrive.run_groups(plan, work.look)
         if not redrive.outcome.stopped:

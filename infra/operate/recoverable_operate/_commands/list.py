@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import argparse
 
-from recoverable_operate._commands.arguments import add_looking, filter_of
+from recoverable_operate._commands.arguments import add_looking, filter_of, positive
 from recoverable_operate._commands.display import finish_look, message_data, message_table
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate.errors import FailedMessage, Plan, matching
-
-PAGE = 100
-"""Messages of one table, so that memory does not grow with the queue."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     add_looking(parser)
+    parser.add_argument("--page-size", type=positive, metavar="N", help="messages of one table (default: 100)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,7 +35,7 @@ def list_messages(session: Session, arguments: argparse.Namespace) -> int:
             session.terminal.data(message_data(message))
             continue
         page.append(message)
-        if len(page) == PAGE:
+        if len(page) == session.place.page_size:  # so that memory does not grow with the queue
             session.terminal.show(message_table(page))
             page.clear()
     if page:

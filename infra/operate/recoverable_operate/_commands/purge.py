@@ -1,6 +1,6 @@
 """Delete messages of an error queue: those that are shown, after they are exported to a file.
 
-On a terminal you type the queue's name; elsewhere --confirm NAME carries it out. Messages that arrive meanwhile stay.
+On a terminal you type the name of the place or queue; elsewhere --confirm NAME carries it out. Messages that arrive meanwhile stay.
 
 Examples:
   recoverable errors purge --queue shop-orders-error --type CardDeclined
@@ -13,11 +13,18 @@ import argparse
 import os
 from typing import IO
 
-from recoverable_operate._commands.arguments import add_filter, add_max_delivery_count, add_queue, filter_of
-from recoverable_operate._commands.display import command_with, show_plan, watched
+from recoverable_operate._commands.arguments import (
+    add_confirm,
+    add_filter,
+    add_max_delivery_count,
+    add_queue,
+    filter_of,
+)
+from recoverable_operate._commands.display import show_plan, watched
 from recoverable_operate._commands.export import new_file
+from recoverable_operate._commands.retry import agreed
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, printable
+from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, messages, printable
 from recoverable_operate.errors import FailedMessage, Plan
 from recoverable_operate.errors._exchange import line_of
 from recoverable_operate.errors._redrive import name_of
@@ -26,10 +33,10 @@ from recoverable_operate.errors._sweep import plan_purge
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_queue(parser)
+    add_queue(parser, yes="does not answer here; --confirm NAME does")
     add_filter(parser)
     add_max_delivery_count(parser)
-    parser.add_argument("--confirm", metavar="NAME", help="the queue's name, to delete without asking")
+    add_confirm(parser)
     parser.add_argument("--file", metavar="FILE", help="the file to export to (default: purged-QUEUE-TIME.jsonl here)")
 
 
@@ -39,15 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def purge(session: Session, arguments: argparse.Namespace) -> int:
-    """Make the plan, show it, ask for the queue's name, and carry it out."""
+    """Make the plan, show it, ask for the name of the place or queue, and carry it out."""
     plan, name = Plan(), name_of(session.queue.address)
     with watched(session, plan):
         plan_purge(session.queue, filter_of(arguments), arguments.limit, plan)
     show_plan(session, plan, "delete")
     if session.stop.requested or not plan.chosen:
         return NOTHING
-    if not confirmed(session, arguments, name):
-        return REFUSED if arguments.confirm else DONE
+    if (status := agreed(session, arguments, f"Delete {messages(plan.chosen)}?", by_name=True)) is not None:
+        return status
     path = arguments.file or f"purged-{name.replace('/', '-')}-{session.clock.now():%Y%m%dT%H%M%S}.jsonl"
     with new_file(path) as file:
         deleted, failed = delete_chosen(session, file)
@@ -57,27 +64,15 @@ def purge(session: Session, arguments: argparse.Namespace) -> int:
     return DONE if deleted == plan.chosen and plan.whole else PARTLY
 
 
-def confirmed(session: Session, arguments: argparse.Namespace, name: str) -> bool:
-    """True if the operator has given the queue's name."""
-    if arguments.confirm:
-        if arguments.confirm != name:
-            session.terminal.note(f"--confirm is {arguments.confirm!r}, but the queue's name is {name!r}")
-        return bool(arguments.confirm == name)
-    if session.terminal.interactive:
-        return session.terminal.answer(f"Type {name} to delete them: ", session.queue.keep) == name
-    session.terminal.note(f"Nothing is done yet. To do it: {command_with(f'--confirm {name}')}")
-    return False
-
-
 def delete_chosen(session: Session, file: IO[str]) -> tuple[int, dict[str, int]]:
     """Write each ten to the file, then delete them. Return how many are deleted, and how many are not, by the reason."""
     deleted, failed = 0, dict[str, int]()
-    for _, messages in session.queue.take():
+    for _, taken in session.queue.take():
         if session.stop.requested:
             break
-        write_safely(file, session, messages)
-        refused = session.queue.delete(messages)
-        deleted += len(messages) - len(refused)
+        write_safely(file, session, taken)
+        refused = session.queue.delete(taken)
+        deleted += len(taken) - len(refused)
         for why in refused.values():
             failed[why] = failed.get(why, 0) + 1
         session.queue.keep()
@@ -86,8 +81,8 @@ def delete_chosen(session: Session, file: IO[str]) -> tuple[int, dict[str, int]]
     return deleted, failed
 
 
-def write_safely(file: IO[str], session: Session, messages: list[FailedMessage]) -> None:
+def write_safely(file: IO[str], session: Session, taken: list[FailedMessage]) -> None:
     """Write the messages, and wait until the disk has them: next they are deleted."""
-    file.writelines(line_of(each, session.queue, deleted=True) for each in messages)
+    file.writelines(line_of(each, session.queue, deleted=True) for each in taken)
     file.flush()
     os.fsync(file.fileno())

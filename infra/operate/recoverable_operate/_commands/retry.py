@@ -1,10 +1,10 @@
 """Send messages of an error queue back to where they failed.
 
-On a terminal the plan is shown and asked about; elsewhere it is printed, and --yes carries it out.
+On a terminal the plan is shown and asked about; elsewhere it is printed, and --yes carries it out, or --confirm NAME in production.
 exit status: 0 done, 1 partly, 2 refused, 3 nothing matched, 130 interrupted
 
 Examples:
-  recoverable errors retry --queue shop-orders-error --group 5e0c8f21
+  recoverable errors retry prod-orders --group 5e0c8f21
   recoverable errors retry --queue shop-orders-error --type BankUnavailable --canary 10 --canary-wait 5m
   recoverable errors retry --queue sb://shop.servicebus.windows.net/orders-error --since 6h --rate 20 --yes
   recoverable errors retry --queue shop-orders-error --id 7f9c… --edit
@@ -38,12 +38,13 @@ from recoverable_operate.errors import (
     plan_redrive,
 )
 from recoverable_operate.errors._message import body_hash
+from recoverable_operate.errors._redrive import name_of
 from recoverable_operate.errors._sweep import choosing
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    add_looking(parser)
+    add_looking(parser, yes="do it without asking, except in production")
     add_sending(parser)
     add_max_delivery_count(parser)
     parser.add_argument(
@@ -58,7 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def retry(session: Session, arguments: argparse.Namespace) -> int:
     """Make the plan, show it, ask, and carry it out."""
-    if arguments.yes and session.queue.sends_along and not (arguments.canary or getattr(arguments, "edit", False)):
+    if (
+        answered(session, arguments)
+        and session.queue.sends_along
+        and not (arguments.canary or getattr(arguments, "edit", False))
+    ):
         return retry_along(session, arguments)
     plan, settings, more = Plan(), settings_of(arguments), planner(session, arguments)
     with watched(session, plan):
@@ -69,8 +74,8 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if getattr(arguments, "edit", False):
         edited = edited_message(plan, session.queue)
         settings = replace(settings, edits={edited.broker_id: edited})
-    if not agreed(session, arguments, f"Send {messages(plan.chosen)}?"):
-        return DONE
+    if (status := agreed(session, arguments, f"Send {messages(plan.chosen)}?")) is not None:
+        return status
     with redriving(session, plan, settings) as redrive:
         redrive.run_groups(plan, more)
     return finish(session, arguments, plan, redrive.outcome)
@@ -79,7 +84,7 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
 def retry_along(session: Session, arguments: argparse.Namespace) -> int:
     """Send messages back while looking, because nobody is asked; print the plan when it is known to its end."""
     plan, settings = Plan(), settings_of(arguments)
-    looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session.queue, arguments), plan)
+    looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session, arguments), plan)
     with redriving(session, plan, settings) as redrive:
         redrive.run_along(plan, looking)
     print_plan(session, arguments, plan, settings)
@@ -112,7 +117,7 @@ def status_of(plan: Plan) -> int | None:
 
 def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan], None]:
     """Return what looks at the queue and chooses, as often as it is called."""
-    rules, wanted = rules_of(session.queue, arguments), filter_of(arguments)
+    rules, wanted = rules_of(session, arguments), filter_of(arguments)
     return lambda plan: plan_redrive(session.queue, wanted, arguments.limit, rules, plan)
 
 
@@ -124,20 +129,58 @@ def redriving(session: Session, plan: Plan, settings: Settings) -> Iterator[Redr
         yield redrive
 
 
-def agreed(session: Session, arguments: argparse.Namespace, question: str) -> bool:
-    """True if it is to be done; where nobody can be asked, print the command that does it."""
-    if arguments.yes:
-        return True
+def answered(session: Session, arguments: argparse.Namespace) -> bool:
+    """True if the command line says already that messages are to be sent; in production only by the place's name.
+
+    Raises:
+        OperateError: it confirms another name.
+    """
+    return confirmed(session, arguments) or (arguments.yes and not session.place.production)
+
+
+def confirmed(session: Session, arguments: argparse.Namespace) -> bool:
+    """True if `--confirm` is the name of the place, or of the queue where no place is named.
+
+    Raises:
+        OperateError: it is another one.
+    """
+    if arguments.confirm not in (None, name := name_to_confirm(session)):
+        raise OperateError(f"--confirm is {arguments.confirm!r}, but the name is {name!r}")
+    return arguments.confirm is not None
+
+
+def name_to_confirm(session: Session) -> str:
+    """Return the name that an operator must give for what cannot be undone."""
+    return session.place.name or name_of(session.queue.address)
+
+
+def agreed(session: Session, arguments: argparse.Namespace, question: str, *, by_name: bool = False) -> int | None:
+    """Return None if it is to be done, else the exit status; where nobody can be asked, print the command that does it.
+
+    Args:
+        session: what the verb works with.
+        arguments: of the command line.
+        question: asks for it.
+        by_name: True if only the name of the place or queue answers, as always in production.
+    """
+    name, by_name = name_to_confirm(session), by_name or session.place.production
+    if confirmed(session, arguments) or (arguments.yes and not by_name):
+        return None
     if session.terminal.interactive:
-        return session.terminal.answer(f"{question} [y/N] ", session.queue.keep).lower() in ("y", "yes")
-    session.terminal.note(f"Nothing is done yet. To do it: {command_with('--yes')}")
-    return False
+        how = f"Type {name} to do it: " if by_name else "[y/N] "
+        typed = session.terminal.answer(f"{question} {how}", session.queue.keep)
+        return None if (typed == name if by_name else typed.lower() in ("y", "yes")) else DONE
+    option = f"--confirm {shlex.quote(name)}" if by_name else "--yes"
+    refused = "--yes does not answer here. " if arguments.yes else ""
+    session.terminal.note(f"{refused}Nothing is done yet. To do it: {command_with(option)}")
+    return REFUSED if arguments.yes else DONE
 
 
-def rules_of(queue: ErrorQueue, arguments: argparse.Namespace) -> Rules:
+def rules_of(session: Session, arguments: argparse.Namespace) -> Rules:
     """Return what may be sent where."""
+    queue, place = session.queue, session.place
     to = None if arguments.to is None else queue.canonical(arguments.to)
-    allowed = frozenset(map(queue.canonical, arguments.allow))
+    allowed = frozenset(map(queue.canonical, place.allow))
     return Rules(queue.address, allowed if to else allowed.union(queue.sources()), to, queue.canonical)
 
 

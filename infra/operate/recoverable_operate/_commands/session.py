@@ -10,6 +10,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from recoverable._sqs.queues import queue_from_arn
+from recoverable_operate._commands.places import HOW_TO_TRUST, Place, place_of
 from recoverable_operate._commands.terminal import INTERRUPTED, PARTLY, REFUSED, Terminal, messages, stopping
 from recoverable_operate.errors import (
     Clock,
@@ -32,6 +34,7 @@ class Session:
     """The parts that a verb works with.
 
     Args:
+        place: the error queue's name, and how it is reached.
         queue: the error queue.
         journal: what earlier runs on this machine did.
         terminal: where it writes.
@@ -39,6 +42,7 @@ class Session:
         stop: says when the operator wants to stop.
     """
 
+    place: Place
     queue: ErrorQueue
     journal: Journal
     terminal: Terminal
@@ -56,7 +60,7 @@ def run_with_queue(arguments: argparse.Namespace, work: Work) -> int:
         arguments: of the command line.
         work: what to do.
     """
-    terminal = Terminal()
+    terminal = Terminal(quiet=arguments.quiet)
     try:
         with stopping() as stop, opened(arguments, terminal, stop) as session:
             status = work(session)
@@ -74,14 +78,20 @@ def run_with_queue(arguments: argparse.Namespace, work: Work) -> int:
 @contextmanager
 def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Iterator[Session]:
     """Yield the session; what the queue holds is given back at its end. Doubts that an earlier run left are shown first."""
-    clock = SystemClock()
+    clock, place = SystemClock(), place_of(arguments)
+    clients = None if place.on_service_bus else Clients(access_of(place))
+    if place.name is not None:
+        introduce(place, clients, terminal)
     with closing(open_journal(arguments, terminal, clock)) as journal:
         show_doubts(terminal, journal, before=clock.now() - NO_ANSWER)
-        queue = open_queue(arguments, journal, clock, stop)
+        if clients is None:
+            queue = open_service_bus(arguments, place, clock, stop)
+        else:
+            queue = open_sqs(arguments, place, clients, journal, clock, stop)
         for note in queue.notes():
-            terminal.note(note)
+            terminal.remark(note)
         try:
-            yield Session(queue, journal, terminal, clock, stop)
+            yield Session(place, queue, journal, terminal, clock, stop)
         finally:
             give_back(queue, terminal)
 
@@ -90,7 +100,7 @@ def give_back(queue: ErrorQueue, terminal: Terminal) -> None:
     """Let others have what is held, and say so."""
     given = queue.give_back()
     if given.visible:
-        terminal.note(f"Gave back {messages(given.visible)}.")
+        terminal.remark(f"Gave back {messages(given.visible)}.")
     if given.hidden and given.until:
         terminal.note(f"{messages(given.hidden)} will come back at {given.until:%H:%M:%S} UTC: {given.why}.")
 
@@ -119,36 +129,57 @@ NO_ANSWER_TEXT = "{}: a run was killed, or got no answer, while it sent them. Th
 SENT_AGAIN_TEXT = "{} may have arrived twice: a run was killed while it sent them, and they were sent again."
 
 
-def open_queue(arguments: argparse.Namespace, journal: Journal, clock: Clock, stop: Stop) -> ErrorQueue:
-    """Return the error queue that `--queue` names.
+def access_of(place: Place) -> Access:
+    """Return how SQS is reached."""
+    return Access(profile=place.profile, region=place.region, role=place.role, endpoint_url=place.endpoint)
+
+
+def introduce(place: Place, clients: Clients | None, terminal: Terminal) -> None:
+    """Print what the place is, and what of its file does not count.
+
+    Raises:
+        OperateError: the credentials are of another account than the queue.
+    """
+    said = f"{place.name} of {place.file}: {place.queue}"
+    if clients is not None:
+        owner, account = queue_from_arn(place.queue).account, clients.account()
+        if account != owner:
+            raise OperateError(
+                f"{said} is of account {owner}, and the credentials are of {account}; choose others with --profile or --role"
+            )
+        said += f", account {account}"
+    elif place.connection in os.environ:
+        said += f", by the connection string in {place.connection}"
+    terminal.note(said + (", in production" if place.production else ""))
+    if place.ignored:
+        terminal.note(f"Not trusted, so not used: {', '.join(place.ignored)}. To use them, {HOW_TO_TRUST}")
+
+
+def open_sqs(
+    arguments: argparse.Namespace, place: Place, clients: Clients, journal: Journal, clock: Clock, stop: Stop
+) -> ErrorQueue:
+    """Return an SQS queue.
 
     Raises:
         OperateError: it cannot be reached.
     """
-    if arguments.queue.startswith("sb://"):
-        return open_service_bus(arguments, clock, stop)
-    return open_sqs(arguments, journal, clock, stop)
-
-
-def open_sqs(arguments: argparse.Namespace, journal: Journal, clock: Clock, stop: Stop) -> ErrorQueue:
-    """Return an SQS queue."""
-    access = Access(
-        profile=arguments.profile, region=arguments.region, role=arguments.role, endpoint_url=arguments.endpoint_url
-    )
-    clients = Clients(access)
-    client, url = find_queue(clients, arguments.queue, arguments.region)
+    client, url = find_queue(clients, place.queue, place.region)
     rate = getattr(arguments, "rate", 0)
     return SqsErrorQueue(
-        client, url, sender_for=clients.sender, clock=clock, stop=stop, journal=journal, rate=rate, poll=arguments.poll
+        client, url, sender_for=clients.sender, clock=clock, stop=stop, journal=journal, rate=rate, poll=place.poll
     )
 
 
-def open_service_bus(arguments: argparse.Namespace, clock: Clock, stop: Stop) -> ErrorQueue:
-    """Return a Service Bus queue, with or without sessions, or dead letters."""
-    entity = entity_of(arguments.queue)
-    reading, sending = clients_for(entity, os.environ.get(arguments.connection), arguments.connection)
+def open_service_bus(arguments: argparse.Namespace, place: Place, clock: Clock, stop: Stop) -> ErrorQueue:
+    """Return a Service Bus queue, with or without sessions, or dead letters.
+
+    Raises:
+        OperateError: it cannot be reached.
+    """
+    entity = entity_of(place.queue)
+    reading, sending = clients_for(entity, os.environ.get(place.connection), place.connection)
     most = getattr(arguments, "max_delivery_count", 10)
-    return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=arguments.poll)
+    return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=place.poll)
 
 
 def open_journal(arguments: argparse.Namespace, terminal: Terminal, clock: Clock) -> Journal:

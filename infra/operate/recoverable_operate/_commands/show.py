@@ -1,4 +1,4 @@
-"""Show messages of an error queue whole: the way it went, headers, stack trace and body.
+"""Show messages of an error queue whole: the way it went, where its log is, headers, stack trace and body.
 
 Examples:
   recoverable errors show --queue shop-orders-error --id 7f9c2ba4-1f51-4b5b-a6a1-2f2a1c8c2b1e
@@ -11,9 +11,9 @@ import argparse
 import base64
 
 from recoverable_operate._commands.arguments import add_looking, filter_of
-from recoverable_operate._commands.display import details, finish_look, message_data
+from recoverable_operate._commands.display import finish_look, message_data
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import printable
+from recoverable_operate._commands.whole import details
 from recoverable_operate.errors import FailedMessage, Plan, matching
 
 
@@ -35,7 +35,7 @@ def show(session: Session, arguments: argparse.Namespace) -> int:
         if arguments.json:
             session.terminal.data(whole_data(message))
         else:
-            session.terminal.show(printable("\n".join(details(message)), lines=True))
+            session.terminal.show(details(message, session.place, session.queue.address))
     return finish_look(session, plan)
 
 

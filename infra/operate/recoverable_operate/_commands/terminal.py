@@ -38,9 +38,13 @@ class Terminal:
     """The operator's terminal: shows, notes and asks.
 
     `interactive` is True if somebody can answer.
+
+    Args:
+        quiet: True to leave out remarks, and how far a run is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self.interactive = sys.stdin.isatty() and sys.stdout.isatty()
         self._out, self.err = console(sys.stdout), console(sys.stderr)
 
@@ -66,6 +70,11 @@ class Terminal:
         """Print a line beside the result: to stderr."""
         self.err.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
+    def remark(self, text: str) -> None:
+        """Print a line that nobody needs to act on, unless it is to be quiet."""
+        if not self._quiet:
+            self.note(text)
+
     def answer(self, question: str, meanwhile: Callable[[], None]) -> str:
         """Return what the operator types; while nobody does, keep what is held from coming back."""
         self.err.print(question, end="", soft_wrap=True)
@@ -80,6 +89,9 @@ class Terminal:
         Args:
             progress: returns how far it is; called in a thread of its own.
         """
+        if self._quiet:
+            yield
+            return
         ended, began = threading.Event(), monotonic()
         with self._shown() as (show, every):
 

@@ -148,7 +148,7 @@ def some(names: Sequence[str]) -> str:
 
 
 FRAME = re.compile(
-    r"^\s*at (?P<call>[^\n(]{1,300})\(.{0,300}?\)(?: in (?P<file>.{1,500}?):line \d+)?\s*$", re.MULTILINE
+    r"^\s*at (?P<call>[^\n(]{1,300})\(.{0,300}?\)(?: in (?P<file>.{1,500}?):line (?P<line>\d+))?\s*$", re.MULTILINE
 )
 """A line of a stack trace as .NET writes it, and as our fault headers do."""
 
@@ -221,7 +221,16 @@ def group_of(message: FailedMessage) -> Group:
         return group(DIED, message.reason or "")
     if message.unexplained:
         return group(UNEXPLAINED, f"{DIED}, or sent here by something else")
-    return group(message.exception_type or "no exception type", own_frame(message.headers.get(STACK_TRACE, "")))
+    kind, frame = message.exception_type or "no exception type", own_frame(message.headers.get(STACK_TRACE, ""))
+    if kind.endswith("MessageDeserializationError"):
+        frame = f"{frame}, {shape(message.headers.get(faults.EXCEPTION_MESSAGE, ''))}"
+    return group(kind, frame)
+
+
+@lru_cache(maxsize=64)
+def shape(reason: str) -> str:
+    """Return the reason why messages cannot be read without what differs from one to the next: quoted texts and numbers."""
+    return re.sub(r"\d+", "#", re.sub(r"'[^']*'|\"[^\"]*\"", "…", reason[:LONGEST_TITLE]))
 
 
 @lru_cache(maxsize=1024)

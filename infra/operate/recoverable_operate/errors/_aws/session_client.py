@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from recoverable._sqs.clients import config
 from recoverable._sqs.names import destination
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 CALL_TIMEOUT = 60
 """Seconds for a call: half of it for a connection, and half for an answer; a long poll takes 20 at most."""
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""The names of this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,20 @@ class Clients:
     def sender(self, region: str) -> SQSClient:
         """Return the client that sends: it tries once, because a second try could make a second copy."""
         return self._made(region or None, 1)
+
+    def account(self) -> str:
+        """Return the account of the credentials. A local server is asked itself, which has accounts of its own.
+
+        Raises:
+            OperateError: it cannot be asked.
+        """
+        endpoint = self._access.endpoint_url
+        is_local = endpoint is not None and urlsplit(endpoint).hostname in LOOPBACK
+        with call_error("the account of the credentials"):
+            client = self._session.client(
+                "sts", endpoint_url=endpoint if is_local else None, config=config(CALL_TIMEOUT, 4)
+            )
+            return str(client.get_caller_identity()["Account"])
 
     def _make(self, region: str | None, tries: int) -> SQSClient:
         with call_error("SQS"):

@@ -36,9 +36,11 @@ class Locks:
         self.lost = 0
 
     def add(self, number: str, message: ServiceBusReceivedMessage, until: datetime) -> None:
-        """Hold a message that was just received, until its lock ends."""
+        """Hold a message that was just received, until its lock ends. The first one is renewed at once, to measure what that takes."""
         self._duration = max((until - self._clock.now()).total_seconds(), 1.0)
         self._held[number], self._until[number] = message, until
+        if not self._cost:
+            self._renew_one(number)
 
     def get(self, number: str) -> ServiceBusReceivedMessage | None:
         """Return a message that is held."""
@@ -56,9 +58,7 @@ class Locks:
         return iter(list(self._held.items()))
 
     def capacity(self) -> int:
-        """Return how many locks can be renewed in time, by what renewals took; the first one is made to measure it."""
-        if not self._cost and self._held:
-            self._renew_one(next(iter(self._held)))
+        """Return how many locks can be renewed in time, by what renewals took; one as long as none was made."""
         return max(int(SAFE * self._duration / self._cost), 1) if self._cost else 1
 
     def keep(self) -> None:

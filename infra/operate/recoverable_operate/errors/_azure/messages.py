@@ -47,7 +47,7 @@ def record_of(received: ServiceBusReceivedMessage) -> Record:
         "bodyType": received.body_type.name.lower(),
         "messageId": received.message_id,
         "deadLetterSource": received.dead_letter_source,
-        "fields": {name: getattr(received, name) for name in ARRAYS if getattr(received, name)},
+        "fields": {name: value for name in ARRAYS if (value := getattr(received, name))},
         "properties": {
             text_of(name): typed_value(value) for name, value in (received.application_properties or {}).items()
         },
