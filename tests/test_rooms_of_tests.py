@@ -1,4 +1,4 @@
-"""Each room's tests run without the packages of the other cloud."""
+"""Each room has tests of its own, which run without the packages of the other cloud."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sources import Import, imports, tree
+from sources import PACKAGE, Import, imports, lines_of_code, name, runtime, tree
 
 TESTS = Path(__file__).parent
 OF_AWS = ("aws_lambda_powertools", "awslambdaric", "boto3", "botocore", "cfnlint", "ministack", "moto", "samtranslator")
@@ -47,3 +47,19 @@ def reached_from(room: str) -> set[Path]:
 def imports_when_loaded(path: Path) -> Iterator[Import]:
     """Yield what a file imports when it is loaded."""
     yield from (each for each in imports(tree(path)) if not each.for_types and not each.in_function)
+
+
+LARGE = 150
+"""Lines of code from which on a module has tests of its own name: whoever changes it finds them."""
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in runtime() if lines_of_code(each) >= LARGE and each.parent != PACKAGE], ids=name
+)
+def test_a_large_module_has_tests_of_its_name_in_its_room(path: Path) -> None:
+    room = path.relative_to(PACKAGE).parts[0]
+    folder = TESTS / {"_sqs": "aws", "_service_bus": "azure"}.get(room, room.removeprefix("_"))
+    module = path.stem.removeprefix("_")
+    found = [each for each in folder.rglob("*") if each.name.startswith(f"test_{module}") or each.name == module]
+
+    assert found != []
