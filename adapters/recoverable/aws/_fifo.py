@@ -211,7 +211,7 @@ def wait_for_round(
 
     No round starts before the sum of the configured delays before it has passed since the first receive. A message that
     is ahead of that waits for the next round; within one function time-out after a round's start it makes that round's
-    last attempt instead.
+    last attempt instead, and so it does where the next delay is longer than a message can be hidden.
 
     Args:
         delivery: the delivery, its round and attempt restored by its count; they change where it makes another round's
@@ -225,13 +225,14 @@ def wait_for_round(
     message = delivery.message
     if message.round == 0 or since_first_receive is None or since_first_receive < -CLOCK_TOLERANCE:
         return None
-    starts = round_starts(delayed, message.id, message.round, longest_delay)
+    starts = round_starts(delayed, message.id, message.round)
     reached = max(
         number for number, start in enumerate(starts) if start <= max(since_first_receive, NO_DELAY) + CLOCK_TOLERANCE
     )
     if reached == message.round:
         return None
-    if since_first_receive - starts[reached] < function_timeout:
+    never_starts = configured_delay(delayed, reached, message.id) > longest_delay
+    if never_starts or since_first_receive - starts[reached] < function_timeout:
         place(message, round=reached, attempt=attempts_per_round)
         delivery.deliveries = attempts_per_round
         return None
@@ -249,11 +250,11 @@ def until_last_round(
         delayed: the settings for delayed retries.
         longest_delay: the longest time for which the broker hides a message.
     """
-    *_, last = round_starts(delayed, message_id, delayed.max_retries, longest_delay)
-    return max(last - since_first_receive, NO_DELAY)
+    *_, last = round_starts(delayed, message_id, delayed.max_retries)
+    return min(max(last - since_first_receive, NO_DELAY), longest_delay)
 
 
-def round_starts(delayed: Delayed, message_id: str, rounds: int, longest_delay: timedelta) -> list[timedelta]:
+def round_starts(delayed: Delayed, message_id: str, rounds: int) -> list[timedelta]:
     """Return how long after the first receive each round may start, from round 0 to `rounds`."""
-    delays = (min(configured_delay(delayed, number, message_id), longest_delay) for number in range(rounds))
+    delays = (configured_delay(delayed, number, message_id) for number in range(rounds))
     return list(accumulate(delays, initial=NO_DELAY))

@@ -53,6 +53,20 @@ def test_a_message_whose_count_is_ahead_of_its_delays_waits_or_makes_the_last_at
     assert wait(round_, since) == found
 
 
+@pytest.mark.parametrize(
+    ("round_", "since", "found"),
+    [
+        (1, 3 * MINUTE, (None, 0, 2)),
+        (1, 12.5 * HOUR, (None, 0, 2)),
+        (1, 13 * HOUR, (None, 1, 1)),  # so late that its round has begun
+    ],
+)
+def test_before_a_delay_that_no_visibility_can_hold_a_message_makes_the_last_attempt_of_its_round(
+    round_: int, since: timedelta, found: tuple[timedelta | None, int, int]
+) -> None:
+    assert wait(round_, since, delayed=Delayed(3, 13 * HOUR)) == found
+
+
 @pytest.mark.parametrize("since", [None, -HOUR])
 def test_without_a_time_that_makes_sense_the_count_alone_tells_the_round(since: timedelta | None) -> None:
     assert wait(2, since) == (None, 2, 1)
@@ -67,23 +81,23 @@ def test_a_clock_that_is_a_moment_behind_the_brokers_is_at_the_first_receive() -
     [
         (THREE_DELAYS, [0, 1, 3, 6]),
         (Delayed(3, backoff=Exponential(HOUR)), [0, 1, 3, 7]),
-        (Delayed(3, 100 * HOUR), [0, 12, 24, 36]),  # no visibility timeout is longer
+        (Delayed(3, 100 * HOUR), [0, 100, 300, 600]),
         (Delayed(3, timedelta(0)), [0, 0, 0, 0]),
     ],
 )
 def test_a_round_starts_when_the_configured_delays_before_it_are_over(delayed: Delayed, starts: list[int]) -> None:
-    assert round_starts(delayed, "m1", 3, 12 * HOUR) == [hours * HOUR for hours in starts]
+    assert round_starts(delayed, "m1", 3) == [hours * HOUR for hours in starts]
 
 
 def test_jitter_is_the_same_as_when_the_delay_was_decided() -> None:
     delayed = Delayed(2, HOUR, jitter=1.0)
 
-    assert round_starts(delayed, "m1", 2, 12 * HOUR) == round_starts(delayed, "m1", 2, 12 * HOUR)
-    assert round_starts(delayed, "m1", 2, 12 * HOUR) != round_starts(delayed, "m2", 2, 12 * HOUR)
+    assert round_starts(delayed, "m1", 2) == round_starts(delayed, "m1", 2)
+    assert round_starts(delayed, "m1", 2) != round_starts(delayed, "m2", 2)
 
 
 def test_where_a_backoff_raises_the_linear_delay_counts() -> None:
     def broken(retries_made: int) -> timedelta:
         raise ZeroDivisionError
 
-    assert round_starts(Delayed(2, HOUR, backoff=broken), "m1", 2, 12 * HOUR) == [0 * HOUR, HOUR, 3 * HOUR]
+    assert round_starts(Delayed(2, HOUR, backoff=broken), "m1", 2) == [0 * HOUR, HOUR, 3 * HOUR]
