@@ -101,8 +101,9 @@ def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
 
 
-MOST_FILES, MOST_CODE = 130, 9_967
-"""Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages."""
+MOST_FILES, MOST_CODE = 130, 9_991
+"""Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages, and 20 renew
+the connections of a circuit in table storage."""
 
 
 def test_the_runtime_stays_as_small_as_it_is() -> None:
@@ -224,7 +225,9 @@ def test_the_gateway_of_sqs_imports_nothing_but_what_stands_left_of_the_ladder()
         if each.top == "recoverable" and not each.module.startswith("recoverable._sqs") and not each.for_types
     }
 
-    assert {module for _, module in rooms} <= {"recoverable._errors", "recoverable._frozen", "recoverable.headers"}
+    assert {module for _, module in rooms} <= {
+        f"recoverable.{left}" for left in ("_errors", "_frozen", "_limits", "headers")
+    }
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,11 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 """Flags of code objects (CPython, "Code Objects Bit Flags" of `inspect`)."""
 
 
+def was_idle(used_at: float, now: float, limit: float) -> bool:
+    """True if a connection was used longer ago than the limit allows, or at a time that its clock has not reached; all are seconds."""
+    return not 0 <= now - used_at <= limit
+
+
 def checked_count(name: str, value: object, most: int, *, least: int = 0) -> int:
     """Return the value if it is a whole number from `least` to `most`; else raise TypeError or ValueError."""
     if isinstance(value, bool) or not isinstance(value, int):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
@@ -269,6 +270,69 @@ def test_a_connection_that_ends_with_its_answer_is_not_used_again(status: int) -
     with pytest.raises(ConnectionClosedError):
         client.send_message()
     assert inner.calls == 2
+
+
+class Abandoned:
+    """A client of which one call is under way in another thread, where it is reset when a test says so; the others are answered.
+
+    Args:
+        clock: of our client.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.calls, self._begun, self._ending = list[str](), Event(), Event()
+        self.client = RenewingClient(self, clock=clock)
+        self.client.send("first")
+        self._thread = Thread(target=self._abandon)
+        self._thread.start()
+        assert self._begun.wait(30)
+
+    def reset(self) -> None:
+        """Reset the call that is under way."""
+        self._ending.set()
+        self._thread.join()
+
+    def send(self, name: str) -> dict[str, Any]:
+        """Make a call."""
+        self.calls.append(name)
+        if self.calls.count("abandoned") == 1 and name == "abandoned":
+            self._begun.set()
+            assert self._ending.wait(30)
+            raise closed("Connection aborted.", ConnectionResetError(104, "Connection reset by peer"))
+        return {}
+
+    def close(self) -> None:
+        """Close no connections."""
+
+    def _abandon(self) -> None:
+        with suppress(ConnectionClosedError):
+            self.client.send("abandoned")
+
+
+@pytest.mark.parametrize(("seconds", "repeated"), [(1, 1), (IDLE, 1), (IDLE + 1, 0), (300, 0), (-1, 0)])
+def test_a_call_that_is_reset_after_it_was_given_up_is_not_repeated(seconds: float, repeated: int) -> None:
+    """An environment that was frozen under it goes on with it, when its message may have been delivered again."""
+    clock = Clock()
+    abandoned = Abandoned(clock)
+    clock.now += seconds
+    abandoned.reset()
+
+    assert abandoned.calls == ["first", "abandoned", *["abandoned"] * repeated]
+
+
+def test_a_call_that_is_reset_while_another_begins_does_not_harm_it() -> None:
+    now, resets = [1_000.0], list[Abandoned]()
+
+    def clock() -> float:
+        while resets:
+            now[0] += IDLE + 1
+            resets.pop().reset()
+        return now[0]
+
+    abandoned = Abandoned(clock)
+    resets.append(abandoned)
+
+    assert (abandoned.client.send("second"), abandoned.calls) == ({}, ["first", "abandoned", "second"])
 
 
 def test_a_client_is_wrapped_once() -> None:

@@ -72,9 +72,9 @@ def sending() -> Sending:
     return Sending()
 
 
-@pytest.mark.parametrize(("seconds", "opened"), [(0, 0), (59, 0), (60, 1), (600, 1), (1e9, 1), (-1, 1)])
+@pytest.mark.parametrize(("seconds", "opened"), [(0, 0), (60, 0), (61, 1), (600, 1), (1e9, 1), (-1, 1)])
 @pytest.mark.parametrize("copies", [1, 3])
-def test_a_connection_that_was_idle_for_a_minute_is_renewed(
+def test_a_connection_that_was_idle_for_more_than_a_minute_is_renewed(
     sending: Sending, seconds: float, opened: int, copies: int
 ) -> None:
     """And one whose clock went back, which says nothing of how long it was idle."""
@@ -89,7 +89,7 @@ def test_a_connection_in_use_is_kept(sending: Sending) -> None:
     outcomes = []
     for _ in range(5):
         outcomes.append(sending.send())
-        sending.now += 59
+        sending.now += 60
 
     assert outcomes == [Outcome(None, 1, 1, 0), *[Outcome(None, 1, 0, 0)] * 4]
 
@@ -114,7 +114,7 @@ def test_a_reset_of_a_new_connection_is_an_unknown_answer(sending: Sending, copi
 
 def test_a_reset_of_a_connection_that_was_just_renewed_is_an_unknown_answer(sending: Sending) -> None:
     sending.send()
-    sending.now += 60
+    sending.now += 61
 
     assert sending.send(RESET) == Outcome("lost", 1, 1, 2)
 

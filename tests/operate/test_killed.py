@@ -96,8 +96,8 @@ def test_a_killed_run_loses_nothing_and_the_next_one_names_what_it_doubles(
 @pytest.mark.parametrize("new_world", [sqs_world, service_bus_world], ids=["sqs", "service-bus"])
 def test_what_two_killed_runs_double_is_named_until_an_operator_was_shown_it(new_world: Callable[[], World]) -> None:
     calls, wrong, some = number_of_calls(new_world, "error"), [], set[str]()
-    for at in range(1, calls + 1, 7):
-        for then in range(1, calls + 1, 11):
+    for at in range(1, calls + 1, 5):
+        for then in range(1, calls + 1, 8):
             world, journal = new_world(), Journal(":memory:")
             for kill in (at, then):
                 run(world, "error", Process(kill, after=True), journal)

@@ -16,6 +16,7 @@ from recoverable_local.testing import SeenMessage, ServiceBusWorld, SqsWorld
 from recoverable_local.testing.engine.virtual import VirtualWorld
 
 QUEUE = "jobs"
+LOCK = timedelta(minutes=1)  # as the world locks the messages of a queue
 MESSAGE_ID = "NServiceBus.MessageId"
 
 MAY_DIFFER = {
@@ -111,7 +112,13 @@ def on_service_bus(
     world = ServiceBusWorld()
     handler = Scripted(world, scripts)
     endpoint = ServiceBusEndpoint(
-        handler, ladder, queue=QUEUE, connection="ServiceBus", name="jobs", batch=counted_in_headers
+        handler,
+        ladder,
+        queue=QUEUE,
+        connection="ServiceBus",
+        name="jobs",
+        batch=counted_in_headers,
+        lock=LOCK if counted_in_headers else None,
     )
     world.serve(QUEUE, endpoint)
     for message_id in scripts:

@@ -65,7 +65,7 @@ class RenewedSender:
     def _connected(self) -> ServiceBusSender:
         """Return the sender, a new one if the connection was idle for too long."""
         now = self._clock()
-        if not 0 <= now - self._used_at < IDLE_LIMIT:
+        if not 0 <= now - self._used_at <= IDLE_LIMIT:
             self.close()
         self._used_at = now
         if self._sender is None:

@@ -9,6 +9,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from recoverable._limits import was_idle
 from recoverable._sqs.answers import keeps_connection, was_reset
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, SEND
 
@@ -36,7 +37,8 @@ class RenewingClient:
     Connections of the process's own client are closed before a call when they were idle for longer than `IDLE`; the call then opens one.
     A call that is reset all the same, on a connection that had carried a call before, is made once more, as it was, on a new one. A
     connection that urllib3 replaced by itself, because it saw its end, counts as one that had. Any other call without an answer may have
-    been carried out, and is not repeated here.
+    been carried out, and is not repeated here. Nor is one that took longer than `IDLE`, as where the environment was frozen under it: the
+    caller has given it up by then, and what it was to send may have been sent since.
 
     Args:
         client: a client of boto3.
@@ -56,17 +58,19 @@ class RenewingClient:
 
     def _call(self, method: Callable[..., Any], *args: Any, **request: Any) -> Any:
         may_repeat = self._renew() and self._repeats and not CONDITIONAL & request.keys()
+        began = self._clock()
         try:
             return self._call_once(method, *args, **request)
         except Exception as error:
-            if not (may_repeat and was_reset(error)):
+            if not (may_repeat and was_reset(error)) or was_idle(began, self._clock(), IDLE):
                 raise
         return self._call_once(method, *args, **request)
 
     def _renew(self) -> bool:
         """Close the connections if they were idle for long; return True if one is left that has carried a call."""
         with self._lock:  # one thread closes, before the others take a connection
-            if self._used_at is not None and not 0 <= self._clock() - self._used_at <= IDLE and self._closes:
+            used_at = self._used_at  # a call of another thread may end meanwhile, and set it to None
+            if used_at is not None and was_idle(used_at, self._clock(), IDLE) and self._closes:
                 self._close()
             return self._used_at is not None
 

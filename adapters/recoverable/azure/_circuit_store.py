@@ -6,10 +6,11 @@ import os
 import re
 from contextlib import contextmanager, suppress
 from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from recoverable._errors import StoreUnavailable
-from recoverable._limits import checked_queue
+from recoverable._limits import checked_queue, was_idle
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
 from recoverable._rate_limit.store import TIMEOUT, SharedCalls, seconds_of
 from recoverable._service_bus.app_settings import checked_connection, settings_below
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import timedelta
 
+    from azure.core.pipeline.transport import RequestsTransport
     from azure.data.tables import TableClient
 
     from recoverable._rate_limit.state import Circuit
 
 PARTITION = "circuit"
+REPEATED: Mapping[str, Any] = {"retry_total": 1, "retry_connect": 0, "retry_status": 0}
+"""A read that got no answer is made once more, because its connection may have ended while it was idle. A change is not: the first may have
+been made, and `Breaker` reads it back."""
+
 ABSENT = ""
 """The version of a circuit that was never changed, and has no entity yet."""
 
@@ -115,7 +121,7 @@ def read_circuit(client: TableClient, name: str) -> Snapshot:
     from azure.core.exceptions import ResourceNotFoundError
 
     try:
-        entity = client.get_entity(PARTITION, name)
+        entity = client.get_entity(PARTITION, name, **REPEATED)
     except ResourceNotFoundError:  # the entity, or the whole table
         return Snapshot(version=ABSENT)
     return from_item(entity, entity.metadata["etag"])
@@ -164,9 +170,31 @@ def checked_name(circuit: object) -> str:
     return name
 
 
+class Renewal:
+    """Close a transport's connections before a call when they were idle; the call then opens one.
+
+    Args:
+        transport: azure-core's.
+    """
+
+    def __init__(self, transport: RequestsTransport) -> None:
+        transport.open()  # so that it has its session, which opens connections again after its close; the transport does not
+        self._session: Any = transport.session
+        self._used_at = monotonic()
+
+    def before_call(self, _request: object) -> None:
+        """Close connections that were idle; azure-core calls this before each call."""
+        from recoverable._service_bus.renewal import IDLE_LIMIT
+
+        now = monotonic()
+        if was_idle(self._used_at, now, IDLE_LIMIT):
+            self._session.close()
+        self._used_at = now
+
+
 @cache
 def table_client(connection: str, table: str, timeout: float) -> TableClient:
-    """Return the process's client, made when something first fails. It tries each call once.
+    """Return the process's client, made when something first fails. It tries each change once.
 
     Args:
         connection: the app setting, or the start of those for an identity.
@@ -176,9 +204,15 @@ def table_client(connection: str, table: str, timeout: float) -> TableClient:
     Raises:
         ValueError: there is neither a connection string nor an account under that name.
     """
+    from azure.core.pipeline.transport import RequestsTransport
     from azure.data.tables import TableClient
 
-    once: dict[str, Any] = {"connection_timeout": timeout / 2, "read_timeout": timeout / 2, "retry_total": 0}
+    transport = RequestsTransport(connection_timeout=timeout / 2, read_timeout=timeout / 2)
+    once: dict[str, Any] = {
+        "retry_total": 0,
+        "transport": transport,
+        "raw_request_hook": Renewal(transport).before_call,
+    }
     for path in (connection, f"AzureWebJobs{connection}"):
         if text := setting(path, os.environ):
             try:

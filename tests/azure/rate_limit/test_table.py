@@ -144,7 +144,7 @@ def test_whatever_hangs_before_the_call_holds_no_message_up() -> None:
 
         done = Event()
 
-        def get_entity(self, *_key: str) -> None:
+        def get_entity(self, *_key: str, **_options: int) -> None:
             self.done.wait(60)
 
     hanging: Any = Hanging()
@@ -161,7 +161,7 @@ def test_what_hangs_is_not_asked_by_each_invocation() -> None:
 
         done, calls = Event(), 0
 
-        def get_entity(self, *_key: str) -> None:
+        def get_entity(self, *_key: str, **_options: int) -> None:
             self.calls += 1
             self.done.wait(60)
 

@@ -71,7 +71,7 @@ def test_a_namespace_that_is_not_there_leaves_all_where_it_is(
     told = capsys.readouterr()
     assert told.err.splitlines()[-2:] == [
         "recoverable timeouts: Service Bus failed: orders: ServiceBusConnectionError",
-        "What was moved is moved. Run the same command again to go on.",
+        "Timeouts that were moved stay moved. Run the same command again to go on.",
     ]
     assert told.out.splitlines()[-2:] == [
         "skipped: 3, because Service Bus took no more, so the dispatcher sees it again",
@@ -105,7 +105,7 @@ def test_an_interruption_says_how_to_go_on(
     assert main(["timeouts", "abort", source, "--really"]) == 130
     assert capsys.readouterr().err.splitlines() == [
         "recoverable timeouts: interrupted",
-        "What was moved is moved. Run the same command again to go on.",
+        "Timeouts that were moved stay moved. Run the same command again to go on.",
     ]
 
 
