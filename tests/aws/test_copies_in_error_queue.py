@@ -42,9 +42,9 @@ FAULTS = {
     "NServiceBus.ExceptionInfo.Data.Notes": "asked twice",
     "NServiceBus.ExceptionInfo.StackTrace": Matching(
         rf"{__name__}\.OutOfStock: none of 'apple' left ---> KeyError: 'apple'\n"
-        rf"   at {__name__}\.out_of_stock\(\) in /.*test_error_copies\.py:line \d+\n"
+        rf"   at {__name__}\.out_of_stock\(\) in /.*test_copies_in_error_queue\.py:line \d+\n"
         r"   --- End of inner exception stack trace ---\n"
-        rf"   at {__name__}\.out_of_stock\(\) in /.*test_error_copies\.py:line \d+"
+        rf"   at {__name__}\.out_of_stock\(\) in /.*test_copies_in_error_queue\.py:line \d+"
     ),
     "NServiceBus.TimeOfFailure": "2026-03-04 05:06:07:000089 Z",
 }

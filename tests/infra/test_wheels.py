@@ -28,7 +28,7 @@ VERBS = {
     "recoverable_operate": {
         f"errors.{verb}" for verb in ("export", "groups", "import", "list", "purge", "retry", "show")
     }
-    | {"check", "timeouts"},
+    | {"check", "places.trust", "timeouts"},
     "recoverable_local": {"demo.aws", "demo.azure", "local.aws", "local.azure", "local.service-bus"},
 }
 

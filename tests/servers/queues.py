@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,13 +83,14 @@ class Queue:
 
 
 def arrived(message: Any) -> Arrived:
-    """Return a message with our headers read and the user's attributes as they came."""
-    attributes = dict(message.get("MessageAttributes", {}))
+    """Return a message with our headers read and the user's attributes as they came, out of the wrapper that an error copy may have."""
+    attributes, body = dict(message.get("MessageAttributes", {})), message["Body"]
     headers = json.loads(attributes.pop(HEADERS, {"StringValue": "{}"})["StringValue"])
+    if '"Recoverable.Native"' in body:
+        wrapper = json.loads(body)
+        body, headers = b64decode(wrapper["Body"]).decode(), wrapper["Headers"]
     system = message["Attributes"]
-    return Arrived(
-        message["Body"], headers, attributes, system.get("MessageGroupId"), system.get("MessageDeduplicationId")
-    )
+    return Arrived(body, headers, attributes, system.get("MessageGroupId"), system.get("MessageDeduplicationId"))
 
 
 def send(queue: Queue, *bodies: str) -> None:
