@@ -164,7 +164,7 @@ def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, copie
 
 @pytest.mark.xfail(
     strict=False,
-    reason="a batch that was delivered before is handed back a lock apart, which takes longer than the test waits",
+    reason="red in the last whole run: the batch is still locked when the wait ends; the cause was not examined",
 )
 @pytest.mark.parametrize(("kind", "copies"), [("once", 1), ("twice", 2)])
 def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, copies: int) -> None:

@@ -116,7 +116,7 @@ def check_what_happens(reader: Reader, output: Path) -> None:
     assert all("send 1 to sb://" in plan for plan in sent), sent
 
 
-@pytest.mark.xfail(strict=False, reason="the page shows times and traces in the form of before")
+@pytest.mark.xfail(strict=False, reason="red in the last whole run; the cause was not examined")
 @pytest.mark.slow
 def test_the_steps_on_aws_do_what_they_say(tmp_path: Path) -> None:
     write_files(tmp_path, AWS, "src/orders.py")
@@ -126,7 +126,7 @@ def test_the_steps_on_aws_do_what_they_say(tmp_path: Path) -> None:
         check_what_happens(reader, output)
 
 
-@pytest.mark.xfail(strict=False, reason="the page shows times and traces in the form of before")
+@pytest.mark.xfail(strict=False, reason="red in the last whole run; the cause was not examined")
 @pytest.mark.slow
 @pytest.mark.xdist_group("functions_host")
 def test_the_steps_on_azure_do_what_they_say(tmp_path: Path) -> None:

@@ -83,8 +83,7 @@ def runs_are_few(case: Case) -> Iterator[str]:
     scenario = case.replay.scenario
     for life in case.lives.values():
         runs = life.before.in_earlier_rounds + life.before.attempts + len(life.attempts)
-        rounds = scenario.attempts // scenario.attempts_per_round
-        most = scenario.attempts + lost_in_process(case, life) + rounds * lost_by_the_clock(case)
+        most = scenario.attempts + lost_in_process(case, life)
         if runs > most + (hits := case.on_the_way(case.hits, life)):
             yield f"RUNS: {life.message_id} ran {runs} times of {most} with {hits} hits"
     for message_id, _, lives in messages(case):
@@ -100,7 +99,7 @@ def rounds_are_short(case: Case) -> Iterator[str]:
         return
     for life in case.lives.values():
         most = scenario.attempts_per_round + case.on_the_way(case.expiries, life) + lost_in_process(case, life)
-        most += (UNREPORTED_ALLOWANCE if case.on_the_way(case.hits, life) else 0) + lost_by_the_clock(case)
+        most += UNREPORTED_ALLOWANCE if case.on_the_way(case.hits, life) else 0
         if (made := life.before.attempts + len(life.attempts)) > most:
             yield f"ATTEMPTS: {life.message_id} has {made} attempts in round {life.before.round}, at most {most} are allowed"
 
@@ -167,8 +166,6 @@ def reasons_are_given(case: Case) -> Iterator[str]:
 
     Where it takes a message that waits for its invocation, a copy has the reason.
     """
-    if lost_by_the_clock(case):
-        return  # nothing is decided about what a late clock takes for lost, up to the last delivery
     explained = (
         {seen.id for seen in case.replay.errors if seen.exception_type} if case.replay.scenario.overlaps else set()
     )
@@ -207,11 +204,6 @@ def delays_are_kept(case: Case) -> Iterator[str]:
         early = [one for one in with_hops(life) for attempt in one.attempts if attempt.at < due]
         if early:
             yield f"EARLY: {life.message_id} in round {life.before.round}"
-
-
-def lost_by_the_clock(case: Case) -> int:
-    """Return how many deliveries of a round a late clock may take for another's: nothing is decided about them, and the next one is."""
-    return UNREPORTED_ALLOWANCE if any(struck.fault_name == "clock late" for struck in case.replay.struck) else 0
 
 
 def clocks_are_wrong(case: Case) -> bool:

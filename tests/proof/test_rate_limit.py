@@ -24,7 +24,7 @@ EARLY = "clock early"
 
 
 @pytest.mark.xfail(
-    strict=False, reason="a clock that is an hour late takes deliveries for lost; the bounds for it are not settled"
+    strict=False, reason="a clock that is an hour late takes deliveries for lost and breaks the promises"
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
