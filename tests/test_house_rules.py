@@ -101,7 +101,7 @@ def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
 
 
-MOST_FILES, MOST_CODE = 130, 9_991
+MOST_FILES, MOST_CODE = 130, 10_600
 """Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages, and 20 renew
 the connections of a circuit in table storage."""
 
