@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
-    "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
+    "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS",
     "REDRIVES", "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED",
     "TIME_SENT", "TRACE_PARENT",
     "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
@@ -37,6 +37,9 @@ CONVERSATION_ID = "NServiceBus.ConversationId"
 CORRELATION_ID = "NServiceBus.CorrelationId"
 RELATED_TO = "NServiceBus.RelatedTo"
 TRACE_PARENT, TRACE_STATE = "traceparent", "tracestate"
+OWN = "Recoverable."
+"""With this begin the headers of this package's own."""
+
 ORIGIN = "Recoverable.Origin"
 """The broker's id of the first original of a message: what its handler sends is named after it."""
 

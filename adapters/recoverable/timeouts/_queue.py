@@ -30,6 +30,7 @@ class TimeoutsQueue:
     """
 
     __name__ = "timeouts_queue"
+    takes_control_messages = True  # NServiceBus asks by one for the timeouts of a saga to be cancelled
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
