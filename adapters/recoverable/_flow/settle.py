@@ -139,7 +139,7 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
 
 
 def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
-    """Return the settlement of what is not yet due, given up already, for no handler, or past its last delivery that runs; None when the rate limit alone may be in its way.
+    """Return the settlement of what is not yet due, given up already, a control message, or past its last delivery that runs; None when the rate limit alone may be in its way.
 
     Args:
         delivery: the message as it came.

@@ -44,7 +44,8 @@ class Carried(Frozen):
         faults: the names of fault headers of an earlier failure.
         left_behind: the names of headers of an earlier life, which no copy has any more: it comes back from an error queue.
         redrives: how often it was sent back from there.
-        is_control: True for a control message of NServiceBus, which is for an endpoint of its own and not for a handler.
+        is_control: True for a control message of NServiceBus, which is for an endpoint of its own and not for a handler;
+            False for one to a timeouts queue, whose handler is for those.
     """
 
     message_id: str = ""
@@ -67,6 +68,9 @@ class Carried(Frozen):
     redrives: int = 0
     is_control: bool = False
 
+
+TO_A_TIMEOUTS_QUEUE = {headers.CLEAR_TIMEOUTS, headers.TIMEOUT_EXPIRE}
+"""Headers by which NServiceBus asks a timeouts queue for something."""
 
 NOTHING_CARRIED = Carried()
 """The content of no headers."""
@@ -157,7 +161,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         attempts=headers.read_count(texts, headers.ATTEMPTS),
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
         faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
-        is_control=texts.get(headers.CONTROL_MESSAGE) == "True",
+        is_control=texts.get(headers.CONTROL_MESSAGE) == "True" and not texts.keys() & TO_A_TIMEOUTS_QUEUE,
     )
 
 

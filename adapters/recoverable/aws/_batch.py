@@ -92,10 +92,9 @@ class SqsProcessor:
 
     Args:
         settings: the endpoint's.
-        takes_control_messages: True if its handler takes control messages of NServiceBus.
     """
 
-    def __init__(self, settings: SqsSettings, *, takes_control_messages: bool = False) -> None:
+    def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._process_batch: ProcessBatch = process_batch
         managed = MAX_CONCURRENCY in os.environ
@@ -110,9 +109,7 @@ class SqsProcessor:
             client = given_client(client)
         self._environment = Environment(client, utc_clock(settings.clock), Deadline)
         self._own_seconds = FOREVER if own is None else own.total_seconds()
-        self._standard, self._fifo = (
-            settings.platform(fifo=fifo, takes_control_messages=takes_control_messages) for fifo in (False, True)
-        )
+        self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
 
     def process(
         self, event: dict[str, Any], context: Any, run_handlers: RunHandlers,

@@ -96,7 +96,7 @@ class SqsEndpoint:
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
             visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
         )  # fmt: skip
-        self._processor = SqsProcessor(settings, takes_control_messages=hasattr(handler, "takes_control_messages"))
+        self._processor = SqsProcessor(settings)
         if warm and client is None:
             from recoverable.aws._send import warm_up  # noqa: PLC0415  # few endpoints ask for it
 

@@ -45,8 +45,6 @@ def restored_delivery(
             message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
-    if platform.takes_control_messages:
-        carried = carried.replace(is_control=False)
     if (
         counted != "1" and carried.first_failed_at is None
     ):  # an earlier delivery failed, and not before the first receive

@@ -76,14 +76,11 @@ class SqsSettings(Frozen):
 
             check_options(self)
 
-    def platform(self, *, fifo: bool, takes_control_messages: bool) -> Platform:
+    def platform(self, *, fifo: bool) -> Platform:
         """Return what a queue counts and can do, with the names by which operators know the function and this instance's log stream."""
         setting = os.environ.get
         host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
-        platform = Platform(
-            redelivers_only=fifo, is_source=is_source, host=host, machine=machine,
-            takes_control_messages=takes_control_messages,
-        )  # fmt: skip
+        platform = Platform(redelivers_only=fifo, is_source=is_source, host=host, machine=machine)
         return platform if fifo else platform.replace(counter=self.counter, longest_delay=self.longest_delay)
 
 
