@@ -10,20 +10,28 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
-from recoverable.headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT
+from recoverable.headers import (
+    CONTENT_TYPE,
+    ENCLOSED_MESSAGE_TYPES,
+    MESSAGE_ID,
+    REPLY_TO_ADDRESS,
+    RETRY_HEADERS,
+    TIME_SENT,
+)
 
-Intent: TypeAlias = Literal["Send", "Publish"]
+Intent: TypeAlias = Literal["Send", "Publish", "Reply"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class SendOptions(TypedDict, total=False):
-    """Options of `Message.send` and `Message.publish`, documented there."""
+    """Options of `Message.send`, documented there, of `publish` and `reply`."""
 
     headers: Mapping[str, str] | None
     attributes: Mapping[str, Any] | None
     delay: timedelta | None
     group_id: str | None
     message_id: str | None
+    message_type: str | None
 
 
 class OutgoingRefused(Exception):
@@ -39,7 +47,7 @@ class Outgoing(Frozen):
     """A message that a handler sends.
 
     Args:
-        intent: "Send" to a queue, "Publish" to a topic.
+        intent: "Send" to a queue, "Publish" to a topic, "Reply" to the queue that the sender of a message named.
         destination: the queue or topic, as the handler named it.
         body: text or bytes.
         headers: further headers.
@@ -84,6 +92,7 @@ def checked(
     delay: timedelta | None = None,
     group_id: str | None = None,
     message_id: str | None = None,
+    message_type: str | None = None,
 ) -> Outgoing:
     """Return a snapshot of what is sent.
 
@@ -92,7 +101,12 @@ def checked(
         ValueError: a blank or empty part, a delay out of range, or a header that is not the handler's to set.
     """
     call = f"Message.{intent.lower()}"
-    wanted = "the name of a queue" if intent == "Send" else "the name of a topic"
+    kind = "topic" if intent == "Publish" else "queue"
+    typed = {}
+    if message_type is not None:
+        wanted = "the full name of a .NET type, such as Shop.PlaceOrder"
+        checked_queue(f"{call}(message_type)", message_type, wanted)
+        typed = {ENCLOSED_MESSAGE_TYPES: message_type, CONTENT_TYPE: "application/json"}
     for name, value in (("group_id", group_id), ("message_id", message_id)):
         if value is not None:
             checked_queue(f"{call}({name})", value, f"a text of 1 to {LONGEST_ID} characters")
@@ -100,14 +114,31 @@ def checked(
                 raise ValueError(f"{call}({name}) has {len(value)} characters; write at most {LONGEST_ID}")
     return Outgoing(
         intent,
-        checked_queue(f"{call}({'queue' if intent == 'Send' else 'topic'})", destination, wanted),
+        checked_queue(f"{call}({kind})", destination, f"the name of a {kind}"),
         snapshot(call, body),
-        headers=checked_headers(call, headers or {}),
+        headers=checked_headers(call, {**typed, **(headers or {})}),
         attributes=checked_attributes(call, attributes or {}),
         delay=NO_DELAY if delay is None else checked_delay(f"{call}(delay)", delay, MAX_DELAY),
         group_id=group_id,
         message_id=message_id,
     )
+
+
+def reply_address(headers: Mapping[str, str]) -> str:
+    """Return the queue to which the sender of a message wants the reply.
+
+    Raises:
+        ValueError: it named none, or one that is elsewhere: NServiceBus writes the name of a queue, and `queue@machine` on other transports.
+    """
+    address = headers.get(REPLY_TO_ADDRESS)
+    if not address:
+        raise ValueError(f"Message.reply: the message has no {REPLY_TO_ADDRESS}; write Message.send(queue, ...)")
+    if "@" in address or ":" in address:
+        raise ValueError(
+            f"Message.reply: {REPLY_TO_ADDRESS} is {address!r}, which is no name of a queue in the same account and region, or namespace; "
+            "write Message.send(queue, ...)"
+        )
+    return address
 
 
 def snapshot(call: str, body: object) -> str | bytes:
