@@ -245,10 +245,9 @@ class Message:
             ValueError: `headers` has no NServiceBus.ReplyToAddress, or one that is not the name of a queue in the same
                 account and region, or namespace.
         """
-        from recoverable._outgoing.message import reply_address  # noqa: PLC0415  # for handlers that send
-        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
+        from recoverable._outgoing.outbox import collect, reply_address  # noqa: PLC0415  # for handlers that send
 
-        collect(self, "Reply", reply_address(self.headers), body, **options)
+        collect(self, "Reply", reply_address(self), body, **options)
 
     @property
     def outgoing(self) -> tuple[Outgoing, ...]:

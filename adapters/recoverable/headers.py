@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from opentelemetry.trace import SpanContext
 
 __all__ = [
-    "ATTEMPTS", "CONTENT_TYPE", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
+    "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
     "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
-    "REDRIVES", "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPLY_TO_ADDRESS", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED",
+    "REDRIVES", "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED",
     "TIME_SENT", "TRACE_PARENT",
     "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
 ]  # fmt: skip
@@ -30,11 +30,9 @@ MESSAGE_ID = "NServiceBus.MessageId"
 TIME_SENT = "NServiceBus.TimeSent"
 CONTROL_MESSAGE = "NServiceBus.ControlMessage"
 ENCLOSED_MESSAGE_TYPES = "NServiceBus.EnclosedMessageTypes"
-CONTENT_TYPE = "NServiceBus.ContentType"
 
 MESSAGE_INTENT = "NServiceBus.MessageIntent"
 ORIGINATING_ENDPOINT = "NServiceBus.OriginatingEndpoint"
-REPLY_TO_ADDRESS = "NServiceBus.ReplyToAddress"
 CONVERSATION_ID = "NServiceBus.ConversationId"
 CORRELATION_ID = "NServiceBus.CorrelationId"
 RELATED_TO = "NServiceBus.RelatedTo"

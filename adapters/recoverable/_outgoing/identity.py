@@ -16,7 +16,6 @@ from recoverable.headers import (
     MESSAGE_INTENT,
     ORIGINATING_ENDPOINT,
     RELATED_TO,
-    REPLY_TO_ADDRESS,
     TIME_SENT,
     TRACE_PARENT,
     TRACE_STATE,
@@ -55,6 +54,7 @@ def content_of(outgoing: Outgoing) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
+REPLY_TO_ADDRESS = "NServiceBus.ReplyToAddress"
 SAGA = {
     "NServiceBus.OriginatingSagaId": "NServiceBus.SagaId",
     "NServiceBus.OriginatingSagaType": "NServiceBus.SagaType",

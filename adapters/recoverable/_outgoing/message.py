@@ -10,16 +10,10 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
-from recoverable.headers import (
-    CONTENT_TYPE,
-    ENCLOSED_MESSAGE_TYPES,
-    MESSAGE_ID,
-    REPLY_TO_ADDRESS,
-    RETRY_HEADERS,
-    TIME_SENT,
-)
+from recoverable.headers import ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, RETRY_HEADERS, TIME_SENT
 
 Intent: TypeAlias = Literal["Send", "Publish", "Reply"]
+CONTENT_TYPE = "NServiceBus.ContentType"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -122,23 +116,6 @@ def checked(
         group_id=group_id,
         message_id=message_id,
     )
-
-
-def reply_address(headers: Mapping[str, str]) -> str:
-    """Return the queue to which the sender of a message wants the reply.
-
-    Raises:
-        ValueError: it named none, or one that is elsewhere: NServiceBus writes the name of a queue, and `queue@machine` on other transports.
-    """
-    address = headers.get(REPLY_TO_ADDRESS)
-    if not address:
-        raise ValueError(f"Message.reply: the message has no {REPLY_TO_ADDRESS}; write Message.send(queue, ...)")
-    if "@" in address or ":" in address:
-        raise ValueError(
-            f"Message.reply: {REPLY_TO_ADDRESS} is {address!r}, which is no name of a queue in the same account and region, or namespace; "
-            "write Message.send(queue, ...)"
-        )
-    return address
 
 
 def snapshot(call: str, body: object) -> str | bytes:
