@@ -87,21 +87,16 @@ def texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sendable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return headers, or properties, whose names and texts each receiver can read: .NET refuses all of them for half a surrogate pair in one.
-
-    That and NUL become U+FFFD; values that are no text stay.
-    """
+    """Return headers, or properties, whose names and texts each receiver can read; values that are no text stay."""
     return {
-        in_whole_characters(name).replace("\0", "\ufffd"): (
-            in_whole_characters(value).replace("\0", "\ufffd") if isinstance(value, str) else value
-        )
+        in_whole_characters(name): in_whole_characters(value) if isinstance(value, str) else value
         for name, value in values.items()
     }
 
 
 def in_whole_characters(text: str) -> str:
-    """Return the text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    """Return the text with U+FFFD for NUL and for each half of a surrogate pair: .NET refuses all headers for one half in one of them."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")
 
 
 def read_count(headers: Mapping[str, str], name: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ from recoverable.aws._hidden import (
     must_be_hidden,
     seconds_to_hide,
 )
-from recoverable.aws._order import VISIBILITY_TIMEOUT, held_longest_first, seconds_since_first_receive
+from recoverable.aws._order import held_longest_first, seconds_since_first_receive
 from recoverable.aws._records import date_sent
 from recoverable.aws._restoring import receives
 from recoverable.aws._settle import log_failed_call, receipt
@@ -124,9 +123,7 @@ class KnownQueue:
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message: as SQS says, else the setting, else as long as the function runs."""
         said, setting = self.attributes.visibility_timeout, self._settings.visibility_timeout
-        seconds = float(said) if said is not None else setting.total_seconds() if setting else self.time.total
-        local = os.environ.get(VISIBILITY_TIMEOUT, "")
-        return min(seconds, int(local)) if local.isascii() and local.isdigit() else seconds
+        return float(said) if said is not None else setting.total_seconds() if setting else self.time.total
 
     @property
     def retention(self) -> timedelta:
