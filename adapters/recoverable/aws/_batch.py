@@ -196,8 +196,8 @@ def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:
 
             succeeded = are_completed(group, invocation)
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
-        # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
-        complete_now = fails or settled < len(batch.messages) or invocation.delete_bodies is not None
+        # an invocation that fails has nothing deleted by the mapping
+        complete_now = fails or settled < len(batch.messages) or invocation.completes
         if complete_now or not succeeded:
             from recoverable.aws._settle import settle  # noqa: PLC0415  # the failure side of this platform
 
@@ -217,6 +217,8 @@ def groups_of(batch: Batch, unfinished: list[Delivery]) -> Iterable[Group]:
     fifo = batch.invocation.platform.redelivers_only
     if not batch.restored and (not fifo or len(batch.messages) == 1):
         return ((batch.messages, True),)
+    if any(delivery.carried.servicecontrol_retry for delivery in batch.restored):
+        batch.invocation.completes = True
     if fifo:
         from recoverable.aws._fifo import fifo_batch  # noqa: PLC0415  # for such queues
 
