@@ -65,7 +65,7 @@ INNER_NAMES = {
         "_flow": {"TIME_IS_UP"},
         "_ladder": {"faults", "text_of"},
         "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
-        "aws": {"MAX_CONCURRENCY", "VISIBILITY_TIMEOUT"},
+        "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
     },
 }  # fmt: skip
 """What they import besides that is neither public nor of a gateway; no name may be added."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable._errors import TimeUp, UnreportedFailure
+from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
 from recoverable._ladder.delivery import delivery_of, is_retried_in_process, runs_left
 from recoverable._ladder.settlement import COMPLETE, Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable.headers import MESSAGE_INTENT
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
 NO_OUTCOME = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
+
+LONGEST_INTENT = 20
+"""Characters of a control message's intent that are shown; the longest of NServiceBus's own is Unsubscribe."""
 
 NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
@@ -140,7 +144,7 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
 
 
 def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
-    """Return the settlement of what is not yet due, given up already, or past its last delivery that runs; None when the rate limit alone may be in its way.
+    """Return the settlement of what is not yet due, given up already, a control message, or past its last delivery that runs; None when the rate limit alone may be in its way.
 
     Args:
         delivery: the message as it came.
@@ -149,8 +153,10 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
     """
     if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
         return hop
-    if delivery.given_up:
+    if delivery.carried.refused_sends:
         return send_on(delivery, invocation)
+    if delivery.given_up:
+        return settle_control_message(delivery, invocation)
     if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
         return settlement  # else its handler runs: what was just delivered need not be delivered again
     return None
@@ -167,6 +173,14 @@ def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation)
 def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
     """Return the settlement of a message that was delivered too often without a recorded outcome."""
     return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation)
+
+
+def settle_control_message(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a control message of NServiceBus: as of one that cannot be read."""
+    message = delivery.message
+    why = "a control message of NServiceBus (intent {}) is for no handler; have its sender know that '{}' is no endpoint of NServiceBus, and delete the message"
+    intent = message.headers.get(MESSAGE_INTENT, "unknown")[:LONGEST_INTENT]
+    return decide_and_report(delivery, MessageDeserializationError(why.format(intent, message.queue)), invocation)
 
 
 def hand_back(

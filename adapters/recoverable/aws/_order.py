@@ -27,8 +27,8 @@ MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
 LONGEST_SPREAD = timedelta(minutes=15)
 """The longest delay of one message (Amazon SQS delay queues)."""
 
-VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
-"""The environment variable by which a local host says in seconds for how long its queues hide messages, where that is less than in AWS."""
+REDELIVER_AFTER = "RECOVERABLE_REDELIVER_AFTER"
+"""The environment variable by which a local host says how many seconds after a time-out or crash messages come back, sooner than in AWS."""
 
 CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
@@ -105,14 +105,14 @@ def hidden_for(batch: Batch) -> float:
         return 0.0
     shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
-        return min(shortest, time.visibility_timeout.total_seconds())
-    if (
+        shortest = min(shortest, time.visibility_timeout.total_seconds())
+    elif (
         not batch.queue.fifo
         and batch.invocation.lease is not None
         and any(each.deliveries > 1 for each in batch.restored)
     ):
-        return min(shortest, batch.invocation.lease.visibility_timeout)
-    text = os.environ.get(VISIBILITY_TIMEOUT, "")
+        shortest = min(shortest, batch.invocation.lease.visibility_timeout)
+    text = os.environ.get(REDELIVER_AFTER, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 
 
