@@ -258,7 +258,7 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
 
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
-    sent because it is too large for its own queue moves to the error queue. What would expire while it stays is taken for refused for good.
+    sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays.
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
     lease = invocation.lease
