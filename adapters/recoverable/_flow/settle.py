@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
             """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
 
+        def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+            """Return why a message would expire unseen that waits for so long, None for two lost deliveries; "" where it would not."""
+
         def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
             """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
 
@@ -56,6 +59,8 @@ AT_ONCE = Redeliver(NO_DELAY)
 
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
+
+NO_OUTCOME = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
 
 LONGEST_INTENT = 20
 """Characters of a control message's intent that are shown; the longest of NServiceBus's own is Unsubscribe."""
@@ -167,8 +172,7 @@ def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation)
 
 def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
     """Return the settlement of a message that was delivered too often without a recorded outcome."""
-    why = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
-    return decide_and_report(delivery, UnreportedFailure(why), invocation)
+    return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation)
 
 
 def settle_control_message(delivery: Delivery, invocation: Invocation) -> Settlement:
@@ -282,20 +286,23 @@ def lose(delivery: Delivery, invocation: Invocation) -> Settlement:
     return LOST
 
 
-def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
+def decide_and_report(
+    delivery: Delivery, event: BaseException | Deferral, invocation: Invocation, why: str = ""
+) -> Settlement:
     """Return the settlement of a delivery, and log it; where the decision itself raises, the message is redelivered.
 
     Args:
         delivery: the delivery.
         event: the failed attempt's exception, or the deferral.
         invocation: what it came in.
+        why: why the message cannot wait, and moves to the error queue whatever is decided; "" for what the lease says.
     """
     from recoverable._ladder.decision import decide, move_instead_of_waiting  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
 
     settings, observer, lease = invocation.recoverability, invocation.observer, invocation.lease
-    is_lost, why = lease is not None and lease.is_lost(delivery), ""
-    if lease is not None and is_lost and not (why := lease.why_not_wait(delivery, None)):
+    is_lost = lease is not None and lease.is_lost(delivery)
+    if lease is not None and is_lost and not (why := why or lease.why_not_wait(delivery, None)):
         return lose(delivery, invocation)
     platform, now = platform_for(delivery, event, invocation), invocation.clock()
     try:
@@ -303,7 +310,7 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         settlement = decision.settlement
         if (
             lease is not None
-            and not is_lost
+            and not (why or is_lost)
             and isinstance(settlement, Redeliver)
             and not (
                 settlement == AT_ONCE and settings.immediate.in_process and is_retried_in_process(delivery, platform)
