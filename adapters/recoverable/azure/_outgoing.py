@@ -112,11 +112,11 @@ def acknowledge_after(steps: Flow, retried: list[Delivery], work: Processing) ->
     """Do the steps of an invocation, and then send ServiceControl an acknowledgement of each retry of its own that was handled or discarded."""
     failure = yield from steps
     if failure is None:
-        yield partial(acknowledge, retried, work)
+        yield partial(send_acknowledgements, retried, work)
     return failure
 
 
-def acknowledge(retried: list[Delivery], work: Processing) -> None:
+def send_acknowledgements(retried: list[Delivery], work: Processing) -> None:
     """Send the acknowledgements; what cannot be sent is logged, and its message is completed all the same."""
     invocation, to = work.invocation, work.settings.recoverability.failed.error_queue or ""
     completed = [each for each in retried if invocation.settlement_of(each) is COMPLETE]
