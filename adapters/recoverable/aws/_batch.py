@@ -174,9 +174,8 @@ class SqsProcessor:
 
 def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:
     """Run and settle the records of one invocation, each group before the next one runs; return those that SQS must deliver again."""
-    invocation, settlements, partial = batch.invocation, batch.invocation.settlements, batch.partial
+    invocation, settlements, partial, settled = batch.invocation, batch.invocation.settlements, batch.partial, 0
     unfinished: list[Delivery] = []
-    settled = 0
     for group, runs in groups_of(batch, unfinished):
         if runs:
             run_handlers(rest := iter(group), invocation)
@@ -217,8 +216,7 @@ def groups_of(batch: Batch, unfinished: list[Delivery]) -> Iterable[Group]:
     fifo = batch.invocation.platform.redelivers_only
     if not batch.restored and (not fifo or len(batch.messages) == 1):
         return ((batch.messages, True),)
-    if any(delivery.carried.servicecontrol_retry for delivery in batch.restored):
-        batch.invocation.completes = True
+    batch.invocation.completes |= any(delivery.carried.servicecontrol_retry for delivery in batch.restored)
     if fifo:
         from recoverable.aws._fifo import fifo_batch  # noqa: PLC0415  # for such queues
 
