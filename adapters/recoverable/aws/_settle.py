@@ -7,6 +7,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
+from recoverable._errors import UnreportedFailure
 from recoverable._flow.settle import LOST, is_lost_to_another
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
@@ -257,18 +258,23 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
 
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
-    sent because it is too large for its own queue moves to the error queue.
+    sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays.
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
-    if queue.fifo or not failure.is_for_good:
+    lease = invocation.lease
+    expires = "" if lease is None else lease.why_it_expires(delivery, longer_wait(delivery, batch))
+    if queue.fifo or not (failure.is_for_good or expires):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or forward.changes.get(FAILED_QUEUE):
         later, to = deferral_after_refusal(delivery, forward), queue
-    elif failure.kind != "size" or not isinstance(delivery.error, Exception):
+    elif not expires and (failure.kind != "size" or not isinstance(delivery.error, Exception)):
         return None  # its own queue may take it later, or it was only to wait
     else:
         settings, platform = invocation.recoverability, invocation.platform
-        moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
+        error = delivery.error
+        if not isinstance(error, Exception):
+            error = UnreportedFailure(f"its queue took no copy of it, and {expires}")
+        moved = give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
         if not isinstance(moved, Forward):
             return None
         later, to = moved, destination(moved.to, queue)
