@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
-from recoverable.headers import ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, RETRY_HEADERS, TIME_SENT
+from recoverable.headers import ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, OWN, RETRY_HEADERS, TIME_SENT
 
 Intent: TypeAlias = Literal["Send", "Publish", "Reply"]
 CONTENT_TYPE = "NServiceBus.ContentType"
@@ -71,7 +71,6 @@ class Outgoing(Frozen):
 LONGEST_ID = 128
 """Characters of an id: SQS takes as many of a MessageDeduplicationId, and Service Bus of a MessageId."""
 
-OWN = "Recoverable."
 FAULTS = ("NServiceBus.ExceptionInfo.", "NServiceBus.FailedQ", "NServiceBus.TimeOfFailure")
 SET_HERE = {MESSAGE_ID, TIME_SENT, *RETRY_HEADERS}
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.settle import hand_back, settle_without_attempt
+from recoverable._errors import UnreportedFailure
+from recoverable._flow.settle import NO_OUTCOME, decide_and_report, hand_back, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
 
@@ -42,6 +43,7 @@ def standard_batch(batch: Batch) -> MessageGroups:
         not_hidden = {*invocation.lease.hide_to_the_end()}
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
+    settled += settle_expiring([e for e in restored if e.suspect and e.deliveries > 1 and e not in settled], invocation)
     aside, ready = list[Delivery](), list[Delivery]()
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
@@ -195,6 +197,24 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
                 settled.append(delivery)
             else:
                 delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+    return settled
+
+
+def settle_expiring(suspects: list[Delivery], invocation: Invocation) -> list[Delivery]:
+    """Record the settlement of the suspects that would expire unseen if they ended their process now; return these.
+
+    Each goes on as a copy, which has a retention of its own. Where order is kept it moves to the error queue.
+    """
+    settled: list[Delivery] = []
+    for suspect in suspects:
+        if invocation.lease is None or not (why := invocation.lease.why_it_expires(suspect, None)):
+            continue
+        if invocation.platform.redelivers_only:
+            settlement = decide_and_report(suspect, UnreportedFailure(f"{NO_OUTCOME}; {why}"), invocation, why)
+        else:
+            settlement = hand_back(suspect, invocation, reason=why)
+        invocation.settle(suspect, settlement)
+        settled.append(suspect)
     return settled
 
 
