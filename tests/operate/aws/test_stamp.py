@@ -159,7 +159,9 @@ def test_an_error_copy_that_died_on_its_way_loses_what_would_send_it_on_again() 
 
 HOSTILE: dict[str, dict[str, Any]] = {
     "a failure without a time": {"headers": {"NServiceBus.FailedQ": "elsewhere", "NServiceBus.MessageId": "7"}},
-    "a time that is none": {"headers": {**FAILURE, "NServiceBus.FailedQ": "x", "NServiceBus.TimeOfFailure": "never"}},
+    "a time that is none": {
+        "headers": {**FAILURE, "Recoverable.FailedQueue": "elsewhere", "NServiceBus.TimeOfFailure": "never"}
+    },
     "headers that are no JSON": {"attributes": {"NServiceBus.AmazonSQS.Headers": text("{")}},
     "headers that are numbers": {"headers": {"NServiceBus.FailedQ": 7, "NServiceBus.TimeOfFailure": None}},
     "half a character": {"headers": {"tenant": "\ud800"}},

@@ -115,7 +115,7 @@ def test_an_error_queue_that_is_busy_is_asked_again_with_growing_pauses() -> Non
     run = Run(dead(), RecordingClient(lambda _queue: next(answers)))
 
     assert run.copy["NServiceBus.FailedQ"] == "orders"
-    assert sum(run.waited) >= 3
+    assert {1.0, 2.0} <= set(run.waited)
 
 
 def test_a_dead_letter_that_is_refused_with_its_headers_is_sent_on_as_it_is() -> None:
