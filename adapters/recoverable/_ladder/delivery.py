@@ -46,6 +46,8 @@ class Carried(Frozen):
         redrives: how often it was sent back from there.
         is_control: True for a control message of NServiceBus, which is for an endpoint of its own and not for a handler;
             False for one to a timeouts queue, whose handler is for those.
+        servicecontrol_retry: where ServiceControl sent it back and waits for an acknowledgement, its id of the failed
+            message, and the queue where it waits.
     """
 
     message_id: str = ""
@@ -67,6 +69,7 @@ class Carried(Frozen):
     left_behind: tuple[str, ...] = ()
     redrives: int = 0
     is_control: bool = False
+    servicecontrol_retry: tuple[str, str] | None = None
 
 
 TO_A_TIMEOUTS_QUEUE = {headers.CLEAR_TIMEOUTS, headers.TIMEOUT_EXPIRE}
@@ -144,6 +147,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         kept = {name: text for name, text in texts.items() if name not in left_behind}
         redrives = headers.read_count(texts, headers.REDRIVES) + 1
         return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
+    retry = texts.get(headers.UNIQUE_MESSAGE_ID, ""), texts.get(headers.ACKNOWLEDGEMENT_QUEUE, "")
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
         time_sent=headers.read_date(texts, headers.TIME_SENT),
@@ -161,6 +165,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         attempts=headers.read_count(texts, headers.ATTEMPTS),
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
         faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
+        servicecontrol_retry=retry if all(retry) else None,
         is_control=texts.get(headers.CONTROL_MESSAGE) == "True" and not texts.keys() & TO_A_TIMEOUTS_QUEUE,
     )
 
