@@ -12,9 +12,13 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable._service_bus.wire import Copy, changed, fit, in_milliseconds
+from recoverable._service_bus.wire import MAX_PROPERTY, Copy, changed, excess, fit, in_milliseconds, weight
+from recoverable.azure._folding import folded
 from recoverable.azure._messages import ARRAYS, aware
-from recoverable.headers import FAILED_QUEUE_ADDRESS, ORIGIN, REFUSED_SENDS, sendable
+from recoverable.headers import FAILED_QUEUE_ADDRESS, FOLDED, ORIGIN, REFUSED_SENDS, sendable
+
+TRIMS = (FOLDED, *FIRST_TO_TRIM)
+"""The beginnings of the names of properties that a copy can go without, in the order in which they are left out."""
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""
@@ -54,8 +58,13 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     }
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
-    copy = Copy(delivery.message.id, forward.to, fields, trims=FIRST_TO_TRIM)
-    fit(copy, [text for text in texts.values() if text])
+    copy = Copy(delivery.message.id, forward.to, fields, trims=TRIMS)
+    others = [text for text in texts.values() if text]
+    fit(copy, others)
+    if FAILED_QUEUE_ADDRESS in copy.properties:
+        kept = folded(native, delivery.properties)
+        if weight(kept.values()) <= MAX_PROPERTY and excess(copy, [*others, *kept, *kept.values()]) <= 0:
+            copy.properties.update(kept)
     return copy
 
 
