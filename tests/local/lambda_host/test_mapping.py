@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from local.lambda_host.test_template import MAPPING, SHOP
+from recoverable_local.decisions import FactsFile
 from recoverable_local.lambda_host.journal import FunctionLog, Journal
 from recoverable_local.lambda_host.mapping import Poller
 from recoverable_local.lambda_host.runtime.invoker import Invoker
@@ -82,6 +85,9 @@ class Ready:
         """Nothing is held."""
 
 
+NO_FACTS = FactsFile(Path(os.devnull))
+
+
 def poller(sqs: Sqs, pool: Pool, stopping: threading.Event) -> Poller:
     return Poller(
         MAPPING,
@@ -90,7 +96,7 @@ def poller(sqs: Sqs, pool: Pool, stopping: threading.Event) -> Poller:
         visibility_timeout=timedelta(seconds=30),
         concurrency=1,
         sqs=sqs,
-        invoker=Invoker(SHOP, "arn", pool, Journal(FunctionLog)),
+        invoker=Invoker(SHOP, "arn", pool, Journal(FunctionLog), NO_FACTS),
         stopping=stopping,
     )
 

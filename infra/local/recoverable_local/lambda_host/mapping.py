@@ -132,7 +132,7 @@ class Poller:
         handles = {record["messageId"]: record["receiptHandle"] for record in records}
         result = batch_result(run.outcome, tuple(handles), partial_responses=self.mapping.partial_responses)
         self._delete([handles[message_id] for message_id in result.completed])
-        self.invoker.journal(self.invoker.ended_entry(run, result))
+        self.invoker.end(run, result)
         return not result.failed
 
     def _delete(self, handles: Sequence[str]) -> None:
