@@ -58,7 +58,7 @@ class FactsFile:
 
 
 def decided(line: bytes) -> Decided:
-    """Parse a line of the file. What an endpoint of another version adds is left out."""
+    """Parse a line of the file, without the facts that an endpoint of another version adds."""
     fields = json.loads(line)
     known = {name: value for name, value in fields.items() if name in signature(Facts).parameters}
     durations = {name: timedelta(seconds=fields[name]) for name in _DURATIONS if fields[name] is not None}
