@@ -86,9 +86,7 @@ class Environment:
         self.call_handler_within, self.seconds = call_handler_within, seconds
 
 
-current_environment: ContextVar[Environment | None] = ContextVar(
-    "recoverable.hosting.current_environment", default=None
-)
+current_environment: ContextVar[Environment | None] = ContextVar("recoverable.current_environment", default=None)
 """The environment of a host or test; in production there is none, and each endpoint uses its own."""
 
 

@@ -38,8 +38,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     """
     limiter, observer, context = invocation.limiter, invocation.observer, invocation.context
     settlements, seconds_left = invocation.settlements, invocation.deadline.seconds_left
-    in_process = invocation.recoverability.immediate.in_process
-    for message in retried(messages, invocation) if in_process else messages:
+    for message in retried(messages, invocation) if invocation.recoverability.immediate.in_process else messages:
         delivery = message._delivery
         limited = limiter is not None and (limiter.alert or delivery is not None)
         if limited or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):

@@ -105,8 +105,7 @@ class LocalAws:
         return {f"--env {name}": named[name] for name in (ENDPOINT_VARIABLE, SNS_VARIABLE) if name in named}
 
     def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
-        queues, visibility = self.template.queues(), self.settings.visibility_timeout
-        created = create_queues(sqs, queues, visibility_timeout=visibility)
+        created = create_queues(sqs, self.template.queues())
         if self.settings.endpoint_url is None:
             for queue in created.values():
                 cleanup.callback(sqs.delete_queue, queue.url)
