@@ -59,9 +59,10 @@ class WorkerDeadline(Deadline):
     """
 
     def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        """Return for how many seconds a handler may run that starts now; set `began` to now, and `ends` to when it must have ended."""
         seconds = min(self._seconds_for_handlers(), self.own_seconds)  # type: ignore[misc]  # it is always given
-        self.ends = self.now() + seconds
+        self.began = self.now()
+        self.ends = self.began + seconds
         return seconds
 
     def arm(self) -> None:
@@ -148,6 +149,7 @@ class Processor(Frozen):
         own = self.settings.handler_timeout
         seconds = FOREVER if own is None else own.total_seconds()
         deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
+        deadline.now = environment.seconds
         return Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
