@@ -37,14 +37,14 @@ class MessageWithFields:
         return self._fields[name] if name in self._fields else getattr(self._native, name)
 
 
-def folded(native: Any, properties: Mapping[str, Any]) -> dict[str, str]:
+def lost_in_header(native: Any, properties: Mapping[str, Any]) -> dict[str, str]:
     """Return the header that keeps the properties that are no texts, and the fields; none where there are none."""
     typed = {name: value for name, value in properties.items() if not isinstance(value, str)}
     fields = {name: text for name in LOST if (text := getattr(native, name))}
     return {FOLDED: json.dumps({"properties": typed, "fields": fields})} if typed or fields else {}
 
 
-def restored(native: Any, properties: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def with_lost(native: Any, properties: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return a message and its properties with those that a header keeps.
 
     What is there natively wins, but for a text that .NET made of a property: that one gets its type back, unless an

@@ -85,9 +85,9 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         headers = texts(properties)
         carried = carried_in(headers)
         if carried.left_behind:
-            from recoverable.azure._folding import restored  # noqa: PLC0415  # few messages come back
+            from recoverable.azure._folding import with_lost  # noqa: PLC0415  # few messages come back
 
-            native, properties = restored(native, properties)
+            native, properties = with_lost(native, properties)
             headers = in_this_life(texts(properties), carried)
     message = Message(
         native.get_body(), id=carried.message_id or native.message_id or "", headers=headers, queue=queue,
