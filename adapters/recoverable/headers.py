@@ -66,7 +66,7 @@ REFUSED_SINCE = "Recoverable.RefusedSince"
 REPORTED = "Recoverable.Reported"
 
 FOLDED = "Recoverable.Attributes"
-"""What SQS has no room for, or ServiceControl would lose, of a sender's attributes or properties, as JSON."""
+"""The sender's attributes or properties for which SQS has no room, or which ServiceControl would lose, as JSON."""
 
 SENT_NATIVE = "Recoverable.Native"
 """The mark of a message that has no wrapper of NServiceBus's, but for .NET's sake, and whose text is its body."""

@@ -47,8 +47,8 @@ def lost_in_header(native: Any, properties: Mapping[str, Any]) -> dict[str, str]
 def with_lost(native: Any, properties: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return a message and its properties with those that a header keeps.
 
-    What is there natively wins, but for a text that .NET made of a property: that one gets its type back, unless an
-    operator edited it. A header that nobody wrote so stays as it is.
+    A property or field of the message itself wins, but for a text that .NET made of a property: that one gets its type
+    back, unless an operator edited it. A header of another form stays as it is.
     """
     try:
         match json.loads(str(properties.get(FOLDED))):
