@@ -369,7 +369,7 @@ def settlement_for(
 
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:
     """Return what the adapter must do to let the message wait without counting an attempt."""
-    if platform.redelivers_only:
+    if platform.redelivers_only or deferral.in_place:
         return Redeliver(deferral.delay)
     queue, delay = delivery.message.queue, deferral.delay
     if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says

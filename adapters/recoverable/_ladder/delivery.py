@@ -107,12 +107,16 @@ class Delivery:
         self.left_behind = True
         self.prior_attempts, self.deliveries = self.prior_attempts + self.deliveries - 1, 1
 
-    def next_attempt(self) -> Message:
-        """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
+    def next_attempt(self, *, counted: int) -> Message:
+        """Return the message for the next attempt, as it was received: nothing that a handler did to it is left.
+
+        Args:
+            counted: 1 if the attempt that has failed counts, else 0.
+        """
         failed = self.message
-        self.prior_attempts, self.error = self.prior_attempts + 1, None
+        self.prior_attempts, self.error = self.prior_attempts + counted, None
         self.message = Message(*[getattr(failed, name) for name in AS_RECEIVED])
-        place(self.message, attempt=failed.attempt + 1, round=failed.round)
+        place(self.message, attempt=failed.attempt + counted, round=failed.round)
         self.message._delivery = self
         return self.message
 

@@ -24,6 +24,7 @@ class Deferral(Frozen):
         hop: True for a copy that is not yet due: its deliveries are no attempts.
         failure: what the handler raised, if it ran and that is to count as no attempt.
         stopped: True if the handler was stopped although it had not all the time there is.
+        in_place: True if the message waits inside the invocation, and its handler runs again there.
     """
 
     delay: timedelta
@@ -31,6 +32,7 @@ class Deferral(Frozen):
     hop: bool = field(default=False, kw_only=True)
     failure: BaseException | None = field(default=None, kw_only=True)
     stopped: bool = field(default=False, kw_only=True)
+    in_place: bool = field(default=False, kw_only=True)
 
 
 class Platform(Frozen):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
     from recoverable.aws._batch import Batch
+    from recoverable.aws._lease import QueueLease
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
@@ -33,13 +34,18 @@ CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
 
 
+def lease_of(batch: Batch) -> QueueLease | None:
+    """Return what knows for how long the invocation has its messages."""
+    return batch.invocation.lease  # type: ignore[return-value]  # `lease_for` has made it
+
+
 def standard_batch(batch: Batch) -> MessageGroups:
     """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
     invocation, restored = batch.invocation, batch.restored
     not_hidden: set[Delivery] = set()
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
-    if any(delivery.deliveries > 1 for delivery in restored) and invocation.lease is not None:
-        not_hidden = {*invocation.lease.hide_to_the_end()}
+    if any(delivery.deliveries > 1 for delivery in restored) and (lease := lease_of(batch)) is not None:
+        not_hidden = {*lease.hide_to_the_end()}
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
     aside, ready = list[Delivery](), list[Delivery]()
@@ -104,12 +110,9 @@ def hidden_for(batch: Batch) -> float:
     shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
         return min(shortest, time.visibility_timeout.total_seconds())
-    if (
-        not batch.queue.fifo
-        and batch.invocation.lease is not None
-        and any(each.deliveries > 1 for each in batch.restored)
-    ):
-        return min(shortest, batch.invocation.lease.visibility_timeout)
+    lease = None if batch.queue.fifo else lease_of(batch)
+    if lease is not None and any(each.deliveries > 1 for each in batch.restored):
+        return min(shortest, lease.visibility_timeout)
     text = os.environ.get(VISIBILITY_TIMEOUT, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 

@@ -19,7 +19,7 @@ from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEN
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._copies import copy_of, without_faults
-from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
+from recoverable.aws._order import lease_of, seconds_of_heartbeat, seconds_since_first_receive
 from recoverable.headers import DUE_AT, read_date
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
     headers that may be trimmed.
     """
-    broker, to, lease = batch.broker, copies[0].to, batch.invocation.lease
+    broker, to, lease = batch.broker, copies[0].to, lease_of(batch)
 
     def waits(within: float) -> Iterator[float]:
         """Yield the pauses that end while the messages are hidden."""
