@@ -85,9 +85,7 @@ class Environment:
         self.function_timeout: float | None = None
 
 
-current_environment: ContextVar[Environment | None] = ContextVar(
-    "recoverable.hosting.current_environment", default=None
-)
+current_environment: ContextVar[Environment | None] = ContextVar("recoverable.current_environment", default=None)
 """The environment of a host or test; in production there is none, and each endpoint uses its own."""
 
 

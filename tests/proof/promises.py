@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from proof.cases import Case, case_of, done_by, given_up, is_failure, messages, not_settled, with_hops
-from proof.fault_names import FREE
+from proof.fault_names import WRONG_CLOCKS
 from proof.handlers import script
 from proof.lives import Life
 from proof.outgoing_promises import OUTGOING_PROMISES
@@ -79,11 +79,16 @@ def lost_in_process(case: Case, life: Life) -> int:
 
 
 def runs_are_few(case: Case) -> Iterator[str]:
-    """Check that a fault costs each message of its invocation at most one extra run, and that copies get no more attempts than the ladder has."""
+    """Check that a fault costs each message of its invocation at most one extra run, and that copies get no more attempts than the ladder has.
+
+    Where the order is kept and the rate is limited, a message waits by deliveries that fail: by two more than its attempts.
+    """
     scenario = case.replay.scenario
+    waits_by_deliveries = scenario.fifo and scenario.recoverability.rate_limit is not None
+    most_attempts = scenario.attempts + (UNREPORTED_ALLOWANCE if waits_by_deliveries else 0)
     for life in case.lives.values():
         runs = life.before.in_earlier_rounds + life.before.attempts + len(life.attempts)
-        most = scenario.attempts + lost_in_process(case, life)
+        most = most_attempts + lost_in_process(case, life)
         if runs > most + (hits := case.on_the_way(case.hits, life)):
             yield f"RUNS: {life.message_id} ran {runs} times of {most} with {hits} hits"
     for message_id, _, lives in messages(case):
@@ -208,7 +213,7 @@ def delays_are_kept(case: Case) -> Iterator[str]:
 
 def clocks_are_wrong(case: Case) -> bool:
     """True if a fault has put a clock wrong."""
-    return any(struck.fault_name in FREE for struck in case.replay.struck)
+    return any(struck.fault_name in WRONG_CLOCKS for struck in case.replay.struck)
 
 
 def rounds_wait_in_a_fifo_queue(case: Case, increase: float) -> Iterator[str]:

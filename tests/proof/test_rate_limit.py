@@ -23,9 +23,6 @@ EARLY = "clock early"
 """Not asked of Service Bus: a copy is scheduled for a time of day, so one that a clock an hour early schedules comes at once, again and again."""
 
 
-@pytest.mark.xfail(
-    strict=False, reason="a clock that is an hour late takes deliveries for lost and breaks the promises"
-)
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:

@@ -16,9 +16,6 @@ from proof.sqs.scenarios import VISIBILITY
 from proof.story import smallest, story
 
 
-@pytest.mark.xfail(
-    strict=False, reason="a clock that is an hour late takes deliveries for lost and breaks the promises"
-)
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_no_schedule_of_faults_breaks_a_promise(scenario: Scenario) -> None:

@@ -59,6 +59,7 @@ class Broker:
         self._given = {"sqs": environment.client, "sns": environment.topic_client}
         self._clients: dict[tuple[str, str], Any] = {}
         self._call_within, self._sleep = environment.call_within or call_within, environment.sleep
+        self._clock = environment.clock
 
     def call(self, operation: BatchOperation, to: Destination, entries: Sequence[Entry]) -> Result:
         """Make one call; one for which no time is left fails as a whole."""
@@ -82,7 +83,7 @@ class Broker:
             client = self.client_for(self.queue)
             url = self.queue.url_at(client.meta.endpoint_url)
             ask = partial(client.get_queue_attributes, QueueUrl=url, AttributeNames=list(NAMES))
-            return attributes_in(self._call_within(self._time.call_timeout, ask))
+            return attributes_in(self._call_within(self._time.call_timeout, ask), self._clock().timestamp())
         except Exception as error:  # noqa: BLE001  # the failure holds it
             return call_failure(error)
         finally:

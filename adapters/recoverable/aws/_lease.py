@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -27,13 +26,14 @@ from recoverable.aws._hidden import (
     must_be_hidden,
     seconds_to_hide,
 )
-from recoverable.aws._order import VISIBILITY_TIMEOUT, held_longest_first, seconds_since_first_receive
+from recoverable.aws._order import held_longest_first, seconds_since_first_receive
 from recoverable.aws._records import date_sent
 from recoverable.aws._restoring import receives
 from recoverable.aws._settle import log_failed_call, receipt
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from datetime import datetime
     from typing import TypeAlias
 
     from recoverable._ladder.delivery import Delivery
@@ -125,9 +125,7 @@ class KnownQueue:
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message: as SQS says, else the setting, else as long as the function runs."""
         said, setting = self.attributes.visibility_timeout, self._settings.visibility_timeout
-        seconds = float(said) if said is not None else setting.total_seconds() if setting else self.time.total
-        local = os.environ.get(VISIBILITY_TIMEOUT, "")
-        return min(seconds, int(local)) if local.isascii() and local.isdigit() else seconds
+        return float(said) if said is not None else setting.total_seconds() if setting else self.time.total
 
     @property
     def retention(self) -> timedelta:
@@ -140,13 +138,21 @@ class KnownQueue:
         most = self.attributes.max_receives
         return NO_MORE_RECEIVES % most if most is not None and receives(delivery) >= most else ""
 
+    def now_at_sqs(self) -> datetime:
+        """Return the time by the clock of SQS, which the times of its messages are by."""
+        return self.invocation.clock() - timedelta(seconds=self.attributes.ahead)
+
     def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message would not be seen again that waits so long, None for the queue's own time; "" where it would."""
+        """Return why a message would not be seen again that waits so long; "" where it would.
+
+        None is for one that may end its process: it must be seen again even if its next delivery is lost, too.
+        """
         if (sent_at := date_sent(delivery.message)) is None:
             return ""
-        wait = timedelta(seconds=self.visibility_timeout) if after is None else after
-        age = self.invocation.clock() - sent_at
-        return why_it_expires(age, wait, retention=self.retention, invocation=longest_invocation(self.time))
+        wait = timedelta(seconds=2 * self.visibility_timeout) if after is None else after
+        return why_it_expires(
+            self.now_at_sqs() - sent_at, wait, retention=self.retention, invocation=longest_invocation(self.time)
+        )
 
     def _log_not_asked(self, failure: Failure) -> None:
         log_safely(
@@ -193,6 +199,10 @@ class OrderedLease:
         """Return for how many seconds the queue hides a message."""
         return self._known.visibility_timeout
 
+    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message would expire unseen; see `KnownQueue`."""
+        return self._known.why_it_expires(delivery, after)
+
     def is_lost(self, _: Delivery) -> bool:
         """Return False: SQS refuses the handle of a message that another has received since."""
         return False
@@ -208,7 +218,7 @@ class OrderedLease:
         message, sent_at = delivery.message, date_sent(delivery.message)
         if sent_at is not None:
             wait = timedelta(seconds=known.visibility_timeout) if after is None else after
-            age, is_first = known.invocation.clock() - sent_at, receives(delivery) == 1
+            age, is_first = known.now_at_sqs() - sent_at, receives(delivery) == 1
             if text := warning_of_half(age, wait, retention=known.retention, is_first=is_first):
                 extra = {"message_id": message.id, "queue": message.queue}
                 log_safely(log.warning, text, message.id, message.queue, message.group_id, known.retention, extra=extra)
@@ -225,7 +235,7 @@ class OrderedLease:
         left = runs_left(count, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
         if left <= 0:
             return None
-        since = seconds_since_first_receive(delivery, invocation.clock())
+        since = seconds_since_first_receive(delivery, self._known.now_at_sqs())
         return delay_while_redelivered(timedelta(seconds=max(since or 0.0, 0.0)), left)
 
     def hide_to_the_end(self) -> list[Delivery]:
@@ -245,7 +255,6 @@ class HiddenLease:
 
     def __init__(self, known: KnownQueue) -> None:
         self._queue, self._time, self._messages = known, known.time, known.batch.messages
-        self._began, self._ends = known.span()
         self._receives: dict[Delivery, Receive] = {}
         self._known: Known | None = None
         self._is_prepared = False
@@ -254,6 +263,10 @@ class HiddenLease:
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message."""
         return self._queue.visibility_timeout
+
+    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message would expire unseen; see `KnownQueue`."""
+        return self._queue.why_it_expires(delivery, after)
 
     def is_lost(self, delivery: Delivery) -> bool:
         """True if others may have received a message before a call that is made for it now has ended."""
@@ -327,27 +340,32 @@ class HiddenLease:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
             timeout, now = self.visibility_timeout, self._queue.now()
+            began, ends = self._queue.span()
             key = HiddenLease, self._queue.batch.queue
             late_at, denied_at = self._queue.kept.get(key, (NEVER, NEVER))
-            if any(begins_late(self._receive(delivery_of(each)), timeout, self._began) for each in self._messages):
-                late_at = self._began
+            if any(begins_late(self._receive(delivery_of(each)), timeout, began) for each in self._messages):
+                late_at = began
                 self._queue.kept[key] = late_at, denied_at
             self._known = Known(
-                timeout, self._began, self._ends,
-                begins_late=0 <= self._began - late_at < LATE_FOR, may_change=not 0 <= now - denied_at < ASK_AGAIN,
+                timeout, began, ends,
+                begins_late=0 <= began - late_at < LATE_FOR, may_change=not 0 <= now - denied_at < ASK_AGAIN,
             )  # fmt: skip
         return self._known
 
     def _receive(self, delivery: Delivery) -> Receive:
         """Return a delivery as SQS describes it; all of the batch are read at once."""
         if not self._receives:
-            deliveries, now = [*map(delivery_of, self._messages)], self._queue.invocation.clock()
+            deliveries, now_at_sqs, now = (
+                [*map(delivery_of, self._messages)],
+                self._queue.now_at_sqs(),
+                self._queue.now(),
+            )
             counts = {each: receives(each) for each in deliveries}
             last: dict[str, int] = {}
             for each, count in counts.items():
                 last[each.native["messageId"]] = max(count, last.get(each.native["messageId"], 0))
             for each, count in counts.items():
-                age = seconds_since_first_receive(each, now)
-                first_at = None if age is None or age > LONGEST_RETENTION else now.timestamp() - age
+                age = seconds_since_first_receive(each, now_at_sqs)
+                first_at = None if age is None or age > LONGEST_RETENTION else now - age
                 self._receives[each] = Receive(count, first_at, repeated=count < last[each.native["messageId"]])
         return self._receives[delivery]

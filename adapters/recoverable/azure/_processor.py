@@ -123,6 +123,10 @@ class Processor(Frozen):
             countdown(environment, self.time_for_sends),
         )  # fmt: skip
         steps: Flow = process_messages(work)
+        if retried := [delivery for delivery in deliveries if delivery.carried.servicecontrol_retry]:
+            from recoverable.azure._outgoing import acknowledge_after  # noqa: PLC0415  # few messages are such
+
+            steps = acknowledge_after(steps, retried, work)
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -281,7 +285,8 @@ def process_messages(work: Processing) -> Steps:
         settlement = settlements.get(delivery.message)
         if isinstance(settlement, Redeliver):
             yield from abandon(delivery, settlement, work)
-    yield from send_collected(work)
+    if work.invocation.outgoing:
+        yield from send_collected(work)
     forwards = yield from forwards_of(work.deliveries, work)
     if forwards:
         yield from send_all([each for each in forwards if not is_deferral(each[0])], work)

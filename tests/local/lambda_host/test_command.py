@@ -70,7 +70,7 @@ def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stac
     [
         (["local", "aws", "--template", "nowhere.yaml"], "There is no template 'nowhere.yaml'"),
         (["local", "aws", "--concurrency", "0"], "concurrency is 0; write 1 or more"),
-        (["local", "aws", "--visibility-timeout", "0"], "visibility_timeout is 0:00:00; write a second or more"),
+        (["local", "aws", "--redeliver-after", "0"], "redeliver_after is 0:00:00; write a second or more"),
         (["local", "aws", "--schedule-interval", "0"], "schedule_interval is 0:00:00; write a second or more"),
         (["local", "gcp"], "recoverable: 'local gcp' is no command"),
         (["local", "gcp", "--help"], "recoverable: 'local gcp --help' is no command"),
@@ -127,7 +127,7 @@ def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], comm
 @pytest.mark.parametrize(
     ("command", "option"),
     [
-        ("aws", "--visibility-timeout"),
+        ("aws", "--redeliver-after"),
         ("aws", "--schedule-interval"),
         ("azure", "--lock-duration"),
         ("service-bus", "--lock-duration"),

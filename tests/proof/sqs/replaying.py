@@ -42,9 +42,9 @@ def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
     stored = {broker_id: message for broker_id, (_, message) in broker.all.items()}
 
     def content(broker_id: str) -> tuple[str, dict[str, object]]:
-        """Return the body, and the sender's attributes, folded or not."""
-        record = to_record(stored[broker_id], settings, world._start)
-        return stored[broker_id].body, {**wire_of(record).attributes}
+        """Return the body, in the wrapper or not, and the sender's attributes, folded or not."""
+        wire = wire_of(to_record(stored[broker_id], settings, world._start))
+        return wire.record["body"], {**wire.attributes}
 
     elsewhere = {scenario.queue, *scenario.sends_to}  # where no message is given up
     return Replay(

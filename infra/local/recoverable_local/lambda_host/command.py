@@ -67,10 +67,11 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: %(default)s, with which Lambda starts)",
     )
     parser.add_argument(
-        "--visibility-timeout",
+        "--redeliver-after",
         type=whole_seconds,
         metavar="SECONDS",
-        help="replaces the queues' own, so that messages come back sooner than in AWS after a time-out or crash",
+        help="how long after a time-out or crash the messages of the invocation come back (default: when their visibility timeout "
+        "ends, as in AWS)",
     )
     parser.add_argument(
         "--schedule-interval",
@@ -102,8 +103,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         stack_name=arguments.stack_name,
         in_process=arguments.in_process,
         concurrency=arguments.concurrency,
-        visibility_timeout=arguments.visibility_timeout,
         schedule_interval=arguments.schedule_interval,
+        redeliver_after=arguments.redeliver_after,
     )
 
 

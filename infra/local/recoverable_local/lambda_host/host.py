@@ -93,8 +93,7 @@ class LocalAws:
         cleanup.enter_context(serving(self.stack, ServingContext(sqs, queues, self._journal, self.settings)))
 
     def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
-        queues, visibility = self.template.queues(), self.settings.visibility_timeout
-        created = create_queues(sqs, queues, visibility_timeout=visibility)
+        created = create_queues(sqs, self.template.queues())
         if self.settings.endpoint_url is None:
             for queue in created.values():
                 cleanup.callback(sqs.delete_queue, queue.url)

@@ -82,7 +82,8 @@ def _poller_thread(
         mapping,
         queue=context.created[queue.logical_id],
         fifo=queue.fifo,
-        visibility_timeout=settings.visibility_timeout or queue.visibility_timeout,
+        visibility_timeout=queue.visibility_timeout,
+        redeliver_after=settings.redeliver_after,
         concurrency=1 if settings.in_process else concurrency,
         sqs=context.sqs,
         invoker=invoker,
@@ -116,7 +117,7 @@ def _variables(function: Function, context: ServingContext) -> dict[str, str]:
         endpoint_url=context.sqs.endpoint_url,
         log_stream=f"{datetime.now(UTC):%Y/%m/%d}/[$LATEST]{uuid.uuid4().hex}",
         host=os.environ,
-        visibility_timeout=context.settings.visibility_timeout,
+        redeliver_after=context.settings.redeliver_after,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from email.utils import format_datetime, parsedate_to_datetime
 
 from local.testing.contract.servers import Server
 
@@ -102,3 +103,9 @@ def test_a_purged_queue_is_empty(server: Server) -> None:
     server.client.send_message(QueueUrl=url, MessageBody="x")
     server.client.purge_queue(QueueUrl=url)
     assert server.received(url) == []
+
+
+def test_an_answer_is_dated(server: Server) -> None:
+    answer = server.client.get_queue_attributes(QueueUrl=server.queue(), AttributeNames=["VisibilityTimeout"])
+    date = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+    assert date == format_datetime(parsedate_to_datetime(date), usegmt=True)

@@ -71,7 +71,7 @@ class SqsWorld(EntityWorld):
         self._create_missing, journal = create_missing, self._journal
         self._broker = Broker(start, self._seconds, journal.note, next_hop, seed=seed, create_missing=create_missing)
         self._topics = Topics(self._broker, create_missing=create_missing)
-        common = self._fault_plan, journal, lambda seconds: self.run(for_=seconds)
+        common = self._fault_plan, journal, lambda seconds: self.run(for_=seconds), lambda: self.now
 
         def connect(clock: Callable[[], float]) -> Clients:
             """Return clients with connections of their own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -42,4 +43,5 @@ class Instance:
         """End the process, and close its event loop."""
         if self._loop is not None and self._runner is not None:
             self._loop.pretend_from_now_on()
-            self._runner.close()
+            with suppress(SystemExit):  # it comes again out of the tasks that waited for the one that ended the process
+                self._runner.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from recoverable_local.testing.aws.broker.queues import ENDPOINT
@@ -67,11 +69,11 @@ def connection_error(name: str) -> Exception:
     return error
 
 
-def metadata(status: int) -> dict[str, Any]:
+def metadata(status: int, headers: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
     """Return botocore's `ResponseMetadata` of an answer."""
     return {
         "RequestId": "00000000-0000-0000-0000-000000000000",
         "HTTPStatusCode": status,
-        "HTTPHeaders": {},
+        "HTTPHeaders": dict(headers),
         "RetryAttempts": 0,
     }

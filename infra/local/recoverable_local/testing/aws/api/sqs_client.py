@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import format_datetime
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -66,6 +68,7 @@ class Client:
         fault_plan: decides which faults happen in the calls of functions.
         journal: records calls that failed.
         wait: lets time pass while somebody receives outside a function.
+        now: returns the world's time, which dates the answers.
         connection: the client's own.
     """
 
@@ -79,10 +82,11 @@ class Client:
         fault_plan: FaultPlan,
         journal: Journal,
         wait: Callable[[float], None],
+        now: Callable[[], datetime],
         connection: Connection,
     ) -> None:
         self._broker, self._fault_plan, self._journal, self._wait = broker, fault_plan, journal, wait
-        self._connection = connection
+        self._now, self._connection = now, connection
         self.exceptions = Exceptions()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -145,7 +149,7 @@ class Client:
             if (invocation := current_invocation.get()) is not None:
                 self._note(invocation, queue_in(request), f"{operation}: {refusal.shape}: {refusal.message}")
             raise client_error(refusal, operation) from None
-        return answer | {"ResponseMetadata": metadata(200)}
+        return answer | {"ResponseMetadata": metadata(200, {"date": format_datetime(self._now(), usegmt=True)})}
 
     def _perform_partly(self, operation: str, request: Any, places: tuple[int, ...], code: str) -> Any:
         listed = "Entries" if "Entries" in request else "PublishBatchRequestEntries"
