@@ -57,8 +57,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
             continue
         invocation.started += 1
         message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`
-        run = (message, seconds)
-        error = (yield run) if observer is None else (yield from observer.attempt(run))
+        error = (yield message, seconds) if observer is None else (yield from observer.attempt((message, seconds)))
         outbox, message._outbox = message._outbox, False
         invocation.finished += 1
         if error is None and outbox is invocation and (limiter is None or not limiter.alert):
