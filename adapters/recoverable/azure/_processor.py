@@ -159,7 +159,7 @@ class Processor(Frozen):
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
-            lease=lease if self.settings.is_ordered else None, holds_interruptions=False,
+            lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
         )  # fmt: skip
         if self.time_in_place is not None:
             from recoverable.azure._waiting import time_here  # noqa: PLC0415  # for sessions alone
