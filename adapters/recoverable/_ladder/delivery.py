@@ -95,11 +95,12 @@ class Delivery:
     copy for there was refused, or because it is a control message; `suspect`, True if it may have ended a process; `at_limit`, True if its next
     unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
     now what it sent; `left_behind`, True if its handler still runs where nothing can stop it. After the attempt `error`
-    is the exception that the handler raised.
+    is the exception that the handler raised, and `handler_seconds` for how long it ran, None where that is not known.
     """
 
     suspect = at_limit = unsent = left_behind = False
     error: BaseException | None = None
+    handler_seconds: float | None = None
     refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
 

@@ -60,9 +60,10 @@ class WorkerDeadline(Deadline):
     """
 
     def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        """Return for how many seconds a handler may run that starts now; set `began` to now, and `ends` to when it must have ended."""
         seconds = min(self._seconds_for_handlers(), self.own_seconds)  # type: ignore[misc]  # it is always given
-        self.ends = self.now() + seconds
+        self.began = self.now()
+        self.ends = self.began + seconds
         return seconds
 
     def arm(self) -> None:
@@ -83,6 +84,7 @@ class Processor(Frozen):
         time_for_handlers: for how long handlers may start; None where the host renews the locks.
         time_for_sends: for how long copies may be sent; None as before.
         environment: client and clock of an invocation that no test makes.
+        facts_file: the path of the file that takes all facts, where a host asks for them.
     """
 
     handler: Callable[[Message], Any]
@@ -95,6 +97,7 @@ class Processor(Frozen):
     time_for_handlers: timedelta | None
     time_for_sends: timedelta | None
     environment: Environment
+    facts_file: str | None
 
     __hash__ = object.__hash__  # the state that a process keeps is each endpoint's own
 
@@ -149,6 +152,7 @@ class Processor(Frozen):
         own = self.settings.handler_timeout
         seconds = FOREVER if own is None else own.total_seconds()
         deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
+        deadline.now = environment.seconds
 
         def lease() -> Lease:
             from recoverable.azure._waiting import SessionLease  # noqa: PLC0415  # the failure side
@@ -158,7 +162,7 @@ class Processor(Frozen):
         invocation = Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
-            observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
+            observer=self._observer(environment, context), sender=partial(outgoing_sender, environment, self.settings),
             lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
         )  # fmt: skip
         if self.time_in_place is not None:
@@ -175,13 +179,12 @@ class Processor(Frozen):
 
         return limited(handler, self.settings.handler_timeout.total_seconds(), environment)
 
-    def _observer(self, environment: Environment) -> Observer | None:
-        callbacks = self.settings.recoverability.observe
-        if callbacks is None:
+    def _observer(self, environment: Environment, context: Context | None) -> Observer | None:
+        if self.settings.recoverability.observe is None and self.facts_file is None:
             return None
         from recoverable._observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
 
-        return Observer(callbacks, "servicebus", environment.clock)
+        return Observer(self.settings.recoverability, "servicebus", environment.clock, context, self.facts_file)
 
     def _limiter(self, environment: Environment) -> Limiter | None:
         limit = self.settings.recoverability.rate_limit
