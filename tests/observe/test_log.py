@@ -23,7 +23,8 @@ from recoverable import (
     MoveToError,
     Recoverability,
 )
-from recoverable._ladder.settlement import Deferral, Platform
+from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import Platform
 from recoverable._observe.log import report, time_span
 
 Line = tuple[str, str, str]

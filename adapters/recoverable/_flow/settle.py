@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 
 from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
-from recoverable._ladder.delivery import delivery_of, is_retried_in_process, runs_left
-from recoverable._ladder.settlement import COMPLETE, Deferral, Redeliver
+from recoverable._ladder.delivery import Deferral, delivery_of, is_retried_in_process, runs_left
+from recoverable._ladder.settlement import COMPLETE, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable.headers import MESSAGE_INTENT
 

@@ -12,10 +12,10 @@ from typing import Any, assert_never
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._ladder.decision import Decision
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import Deferral, Delivery
 from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
 from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
-from recoverable._ladder.settlement import Deferral, Redeliver
+from recoverable._ladder.settlement import Redeliver
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
