@@ -146,6 +146,19 @@ def fit(copy: Copy, others: Iterable[str]) -> None:
                 left -= shorten(properties, name, left)
 
 
+def add_where_room(copy: Copy, properties: Mapping[str, str], others: Iterable[str]) -> None:
+    """Add properties to a copy that Service Bus then still takes; else add none.
+
+    Args:
+        copy: the copy, which fits.
+        properties: the further properties.
+        others: as for `fit`.
+    """
+    fits = all(weight([text]) <= MAX_PROPERTY for text in properties.values())
+    if fits and excess(copy, (*others, *properties, *properties.values())) <= 0:
+        copy.properties.update(properties)
+
+
 def shorten(properties: dict[str, Any], name: str, by: int) -> int:
     """Cut so many bytes off a property, remove it when it gets empty, and return how many bytes fewer there are."""
     before = weight([properties[name]])

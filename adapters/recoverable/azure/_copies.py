@@ -12,7 +12,7 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable._service_bus.wire import MAX_PROPERTY, Copy, changed, excess, fit, in_milliseconds, weight
+from recoverable._service_bus.wire import Copy, add_where_room, changed, fit, in_milliseconds
 from recoverable.azure._folding import lost_in_header
 from recoverable.azure._messages import ARRAYS, aware
 from recoverable.headers import FAILED_QUEUE_ADDRESS, FOLDED, ORIGIN, REFUSED_SENDS, sendable
@@ -61,10 +61,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     copy = Copy(delivery.message.id, forward.to, fields, trims=TRIMS)
     others = [text for text in texts.values() if text]
     fit(copy, others)
-    if FAILED_QUEUE_ADDRESS in copy.properties:
-        kept = lost_in_header(native, delivery.properties)
-        if weight(kept.values()) <= MAX_PROPERTY and excess(copy, [*others, *kept, *kept.values()]) <= 0:
-            copy.properties.update(kept)
+    if FAILED_QUEUE_ADDRESS in fields["application_properties"]:
+        add_where_room(copy, lost_in_header(native, delivery.properties), others)
     return copy
 
 
