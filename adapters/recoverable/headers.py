@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ATTEMPTS", "CLEAR_TIMEOUTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
     "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
-    "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS",
+    "GRANTED", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS",
     "REDRIVES", "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED",
     "TIMEOUT_EXPIRE", "TIME_SENT", "TRACE_PARENT",
     "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
@@ -57,6 +57,8 @@ REFUSED_SINCE = "Recoverable.RefusedSince"
 """The date of the first answer that nobody knows to what the handler sent, how many there were since, and from which destination."""
 
 REPORTED = "Recoverable.Reported"
+GRANTED = "Recoverable.Granted"
+"""The number of an immediate retry that a policy granted past `Immediate(max_retries)`."""
 
 SENT_NATIVE = "Recoverable.Native"
 """The mark of a message that has no wrapper of NServiceBus's, but for .NET's sake, and whose text is its body."""
@@ -72,7 +74,7 @@ REDRIVES = "Recoverable.Redrives"
 
 RETRY_HEADERS = (
     DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT, STOPPED, UNREPORTED,
-    REFUSED_SENDS, REPORTED,
+    REFUSED_SENDS, REPORTED, GRANTED,
 )  # fmt: skip
 """Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 
