@@ -54,7 +54,7 @@ def run(world: ServiceBusWorld, *bodies: str, in_process: bool = False, **settin
     )
     world.serve(QUEUE, endpoint)
     for body in bodies:
-        world.send(QUEUE, body, **({"group_id": "s"} if sessions else {}))
+        world.send(QUEUE, body, group_id="s" if sessions else None)
     world.run()
     return runs
 

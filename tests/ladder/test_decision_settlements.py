@@ -93,7 +93,7 @@ GRANTING = recoverability(2, policy=lambda settings, context: ImmediateRetry())
     ],
 )
 def test_an_immediate_retry_past_the_setting_is_a_copy_that_carries_the_count_and_that_it_was_granted(
-    on: Platform, of: dict[str, int], count: str
+    on: Platform, of: dict[str, Any], count: str
 ) -> None:
     made = decision(of=delivery(**of), settings=GRANTING, on=on)
 

@@ -186,7 +186,7 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
 def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> list[Delivery]:
     """Record the settlement of what is not yet due, or past its last delivery that runs, before any handler runs; return these.
 
-    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
+    The rate limit is asked when its turn comes: once.
     """
     settled: list[Delivery] = []
     for delivery in restored:
@@ -196,7 +196,7 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
                 invocation.settle(delivery, settlement)
                 settled.append(delivery)
             else:
-                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+                delivery.due_at = None  # its time has come
     return settled
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proof.crowds.cases import OVERLAPPING
-from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
+from proof.crowds.cases import GRANTING, OVERLAPPING
+from proof.sqs.mutations import delete_first, never, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable._errors import HandlerTimeout, TimeUp
 from recoverable._flow.deadline import FOREVER
 from recoverable._ladder.delivery import Delivery, restore_retry_state
@@ -28,7 +28,7 @@ class CrowdMutation:
 
     name: str
     target: str
-    by: Callable[..., Any]
+    by: Callable[..., Any] | int
     crowd: Mapping[str, Any]
     breaks: str
 
@@ -86,5 +86,7 @@ MUTATIONS = (
     CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
     CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
     CrowdMutation("complete before send", "aws._settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
+    CrowdMutation("what was granted is forgotten", "_ladder.delivery.MAX_IMMEDIATE", -1, GRANTING, "COPIES"),
+    CrowdMutation("what was granted is redelivered", "_ladder.decision.is_past_its_round", never, GRANTING, "ATTEMPTS"),
     CrowdMutation("nothing is lost", "aws._lease.is_lost", hidden_for_ever, OVERLAPPING, "MULTIPLY"),
 )  # fmt: skip
