@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from opentelemetry.trace import SpanContext
 
 __all__ = [
-    "ATTEMPTS", "CLEAR_TIMEOUTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
-    "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
-    "GRANTED", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS",
-    "REDRIVES", "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED",
-    "TIMEOUT_EXPIRE", "TIME_SENT", "TRACE_PARENT",
-    "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
+    "ACKNOWLEDGEMENT_QUEUE", "ATTEMPTS", "CLEAR_TIMEOUTS", "CONTENT_TYPE", "CONTROL_MESSAGE", "CONVERSATION_ID",
+    "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT", "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS",
+    "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT", "GRANTED", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID",
+    "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS", "REDRIVES", "REFUSED_SENDS",
+    "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "RETRY_SUCCESSFUL", "SENT_NATIVE",
+    "STOPPED", "TIMEOUT_EXPIRE", "TIME_SENT", "TRACE_PARENT", "TRACE_STATE", "UNIQUE_MESSAGE_ID", "UNREPORTED",
+    "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
 ]  # fmt: skip
 
 MESSAGE_ID = "NServiceBus.MessageId"
@@ -31,6 +32,7 @@ TIME_SENT = "NServiceBus.TimeSent"
 CONTROL_MESSAGE = "NServiceBus.ControlMessage"
 CLEAR_TIMEOUTS, TIMEOUT_EXPIRE = "NServiceBus.ClearTimeouts", "NServiceBus.Timeout.Expire"
 ENCLOSED_MESSAGE_TYPES = "NServiceBus.EnclosedMessageTypes"
+CONTENT_TYPE = "NServiceBus.ContentType"
 
 MESSAGE_INTENT = "NServiceBus.MessageIntent"
 ORIGINATING_ENDPOINT = "NServiceBus.OriginatingEndpoint"
@@ -40,6 +42,11 @@ RELATED_TO = "NServiceBus.RelatedTo"
 TRACE_PARENT, TRACE_STATE = "traceparent", "tracestate"
 OWN = "Recoverable."
 """With this begin the headers of this package's own."""
+
+UNIQUE_MESSAGE_ID, ACKNOWLEDGEMENT_QUEUE, RETRY_SUCCESSFUL = (
+    "ServiceControl.Retry.UniqueMessageId", "ServiceControl.Retry.AcknowledgementQueue", "ServiceControl.Retry.Successful",
+)  # fmt: skip
+"""With the first two ServiceControl sends a failed message back, and with the third an endpoint says that it was handled."""
 
 ORIGIN = "Recoverable.Origin"
 """The broker's id of the first original of a message: what its handler sends is named after it."""

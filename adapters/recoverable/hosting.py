@@ -32,6 +32,10 @@ else:
         {"recoverable._flow.deadline": ("Deadline",), "recoverable._flow.handlers": ("is_coroutine_function",)},
     )
 
+FACTS_FILE = "RECOVERABLE_FACTS_FILE"
+"""The environment variable by which a host of another process names a file: endpoints append the facts of each decision and success to it, a
+line of JSON each."""
+
 
 class Environment:
     """Client, clock and deadline of an invocation.

@@ -36,6 +36,7 @@ from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION_
 from recoverable._ladder.settlement import COMPLETE, Deferral, Forward, Platform, Redeliver
 from recoverable.headers import (
     ATTEMPTS,
+    CONTENT_TYPE,
     DELAYED_RETRIES,
     DELAYED_RETRY_AT,
     DUE_AT,
@@ -297,6 +298,7 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             REPORTED: None,
             REFUSED_SENDS: None,
             GRANTED: None,
+            CONTENT_TYPE: "application/json",
             ATTEMPTS: "4",
             FIRST_FAILED_AT: NOW_WRITTEN,
             "NServiceBus.ProcessingMachine": "instance-7",

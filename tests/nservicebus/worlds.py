@@ -15,6 +15,9 @@ World = SqsWorld | ServiceBusWorld
 Handler = Callable[[Message], Any]
 Serve = Callable[[Handler, Recoverability], World]
 
+SEND: Mapping[type[World], str] = {SqsWorld: "send_message_batch", ServiceBusWorld: "send_messages"}
+"""The call by which a function sends to queues."""
+
 HEADERS = "NServiceBus.AmazonSQS.Headers"
 
 

@@ -107,7 +107,8 @@ def conclude(
     Raises:
         KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
     """
-    delivery, limiter = delivery_of(message), invocation.limiter
+    delivery, limiter, deadline = delivery_of(message), invocation.limiter, invocation.deadline
+    delivery.handler_seconds = None if deadline.shared else deadline.now() - deadline.began
     if outbox is not invocation and error is None:
         invocation.outgoing.append((delivery, outbox, seconds))
         return None

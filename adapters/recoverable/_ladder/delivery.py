@@ -48,6 +48,8 @@ class Carried(Frozen):
         redrives: how often it was sent back from there.
         is_control: True for a control message of NServiceBus, which is for an endpoint of its own and not for a handler;
             False for one to a timeouts queue, whose handler is for those.
+        servicecontrol_retry: where ServiceControl sent it back and waits for an acknowledgement, its id of the failed
+            message, and the queue where it waits.
     """
 
     message_id: str = ""
@@ -70,6 +72,7 @@ class Carried(Frozen):
     left_behind: tuple[str, ...] = ()
     redrives: int = 0
     is_control: bool = False
+    servicecontrol_retry: tuple[str, str] | None = None
 
 
 TO_A_TIMEOUTS_QUEUE = {headers.CLEAR_TIMEOUTS, headers.TIMEOUT_EXPIRE}
@@ -95,11 +98,12 @@ class Delivery:
     copy for there was refused, or because it is a control message; `suspect`, True if it may have ended a process; `at_limit`, True if its next
     unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
     now what it sent; `left_behind`, True if its handler still runs where nothing can stop it. After the attempt `error`
-    is the exception that the handler raised.
+    is the exception that the handler raised, and `handler_seconds` for how long it ran, None where that is not known.
     """
 
     suspect = at_limit = unsent = left_behind = False
     error: BaseException | None = None
+    handler_seconds: float | None = None
     refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
 
@@ -149,6 +153,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
     prior_attempts = prior_attempts_in(texts)
     granted = headers.read_count(texts, headers.GRANTED)
+    retry = texts.get(headers.UNIQUE_MESSAGE_ID, ""), texts.get(headers.ACKNOWLEDGEMENT_QUEUE, "")
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
         time_sent=headers.read_date(texts, headers.TIME_SENT),
@@ -167,6 +172,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         attempts=headers.read_count(texts, headers.ATTEMPTS),
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
         faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
+        servicecontrol_retry=retry if all(retry) else None,
         is_control=texts.get(headers.CONTROL_MESSAGE) == "True" and not texts.keys() & TO_A_TIMEOUTS_QUEUE,
     )
 
