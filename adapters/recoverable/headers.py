@@ -108,13 +108,13 @@ def in_whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")
 
 
-def read_count(headers: Mapping[str, str], name: str) -> int:
-    """Return the counter of a header; 0 when it is absent, negative, malformed or above 10,000."""
+def read_count(headers: Mapping[str, str], name: str, most: int = MAX_COUNT) -> int:
+    """Return the counter of a header; 0 when it is absent, negative, malformed or above 10,000, or above the most that it may be."""
     text = headers.get(name, "").strip()
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_COUNT))):
         return 0
     count = int(text)
-    return count if count <= MAX_COUNT else 0
+    return count if count <= most else 0
 
 
 def read_date(headers: Mapping[str, str], name: str) -> datetime | None:

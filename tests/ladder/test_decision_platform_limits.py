@@ -97,6 +97,7 @@ def test_the_default_policy_needs_no_adjustment() -> None:
 
 
 IN_PLACE = platform(redelivers_only=True)
+FUNCTIONS = platform(shared_process=True)
 
 
 @pytest.mark.parametrize("asked", [ImmediateRetry(), DelayedRetry(seconds(1))])
@@ -157,15 +158,17 @@ def test_in_place_an_immediate_retry_after_the_last_of_a_round_is_the_first_of_t
 
 
 @pytest.mark.parametrize(
-    ("in_process", "warnings"), [(False, (BEHIND_ITS_SESSION,)), (True, ())], ids=["a copy", "in process"]
+    ("group_id", "in_process", "warnings"),
+    [("s", False, (BEHIND_ITS_SESSION,)), ("s", True, ()), (None, False, ())],
+    ids=["a copy", "in process", "in no session"],
 )
 def test_a_granted_retry_that_lets_its_session_pass_is_warned_of(
-    *, in_process: bool, warnings: tuple[str, ...]
+    group_id: str | None, *, in_process: bool, warnings: tuple[str, ...]
 ) -> None:
     settings = recoverability(policy=lambda settings, context: ImmediateRetry())
     settings = settings.replace(immediate=Immediate(2, in_process=in_process))
 
-    made = decision(of=delivery(prior_attempts=2), settings=settings, on=platform(in_sessions=True))
+    made = decision(of=delivery(prior_attempts=2, group_id=group_id), settings=settings, on=FUNCTIONS)
 
     assert made.warnings == warnings
 

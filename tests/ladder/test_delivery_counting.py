@@ -93,16 +93,7 @@ def test_a_copy_that_a_policy_granted_is_allowed_two_as_well(
 
 @pytest.mark.parametrize(
     ("prior_attempts", "granted", "believed"),
-    [
-        ("7", "7", 7),
-        ("8", "7", 7),
-        ("6", "7", 0),
-        ("994", "994", 994),
-        ("995", "995", 0),
-        ("7", "-7", 0),
-        ("7", "many", 0),
-        ("", "7", 0),
-    ],
+    [("7", "7", 7), ("8", "7", 7), ("6", "7", 0), ("10001", "7", 0), ("7", "-7", 0), ("7", "many", 0), ("", "7", 0)],
 )
 def test_what_a_header_says_was_granted_is_believed_within_the_attempts_beside_it(
     prior_attempts: str, granted: str, believed: int

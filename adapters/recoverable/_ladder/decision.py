@@ -159,7 +159,8 @@ def decide(
     if isinstance(action, MoveToError):
         error_queue = action.error_queue or recoverability.failed.error_queue or ""
     settlement = settlement_for(delivery, action, context, platform, error_queue, recoverability)
-    if is_granted and platform.in_sessions and isinstance(settlement, Forward):
+    is_in_session = platform.shared_process and delivery.message.group_id is not None
+    if is_granted and is_in_session and isinstance(settlement, Forward):
         warning = BEHIND_ITS_SESSION
     return Decision(
         delivery=delivery,

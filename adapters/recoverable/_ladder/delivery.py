@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable import headers
 from recoverable._frozen import Frozen
-from recoverable._limits import MAX_IMMEDIATE
 from recoverable._message import NO_HEADERS, Message, place
 
 if TYPE_CHECKING:
@@ -152,7 +151,6 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         redrives = headers.read_count(texts, headers.REDRIVES) + 1
         return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
     prior_attempts = prior_attempts_in(texts)
-    granted = headers.read_count(texts, headers.GRANTED)
     retry = texts.get(headers.UNIQUE_MESSAGE_ID, ""), texts.get(headers.ACKNOWLEDGEMENT_QUEUE, "")
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
@@ -166,7 +164,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         stopped=headers.STOPPED in texts,
         unreported=headers.UNREPORTED in texts,
         reported=headers.REPORTED in texts,
-        granted=granted if granted <= min(prior_attempts, MAX_IMMEDIATE) else 0,  # a copy with the one has the other
+        granted=headers.read_count(texts, headers.GRANTED, prior_attempts),  # of which a copy with it has as many
         refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
         refused_since=texts.get(headers.REFUSED_SINCE, ""),
         attempts=headers.read_count(texts, headers.ATTEMPTS),

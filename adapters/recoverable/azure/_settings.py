@@ -91,8 +91,8 @@ class ServiceBusSettings(Frozen):
             ValueError: order is kept, and an invocation cannot wait out one of the delays.
         """
         platform = Platform(
-            "header" if self.batch else "native", shared_process=True, in_sessions=self.sessions is True,
-            text_log=True, is_source=is_source, host=app_settings.host(os.environ), machine=app_settings.machine(os.environ),
+            "header" if self.batch else "native", shared_process=True, text_log=True, is_source=is_source,
+            host=app_settings.host(os.environ), machine=app_settings.machine(os.environ),
         )  # fmt: skip
         if not self.is_ordered:
             return platform
