@@ -336,6 +336,7 @@ def source_of(mapping: Mapping[str, Any], function: Function) -> EventSource:
         batch_size=mapping.get("BatchSize", 10),
         window=timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds") or 0),
         max_concurrency=max_concurrency(mapping),
+        filters=bool((mapping.get("FilterCriteria") or {}).get("Filters")),
     )
 
 

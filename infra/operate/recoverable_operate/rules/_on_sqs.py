@@ -206,6 +206,7 @@ class EventSource:
         batch_size: the most records of one invocation.
         window: how long a batch collects records.
         max_concurrency: the most invocations at a time; None for no limit of its own.
+        filters: True if it has `FilterCriteria`, by which Lambda passes on some messages and deletes the others.
     """
 
     name: str
@@ -213,6 +214,7 @@ class EventSource:
     batch_size: int | Unknown
     window: timedelta | Unknown
     max_concurrency: int | Unknown | None
+    filters: bool | Unknown = False
 
 
 @dataclass(frozen=True, slots=True)

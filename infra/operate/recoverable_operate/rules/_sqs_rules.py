@@ -116,6 +116,19 @@ def batch_window(deployed: OnSqs) -> Iterator[Problem]:
         )
 
 
+@rule("The event source mapping has no `FilterCriteria`.")
+def filter_criteria(deployed: OnSqs) -> Iterator[Problem]:
+    """Find a mapping that filters by the body: what comes back in NServiceBus's wrapper has another one ("Using event filtering with SQS", Lambda)."""
+    source = known(deployed.source)
+    if known(source.filters):
+        yield Problem(
+            source.name,
+            f"{source.name} has FilterCriteria",
+            "Lambda deletes what passes no filter, and that is what ServiceControl sends back, or a console, in NServiceBus's wrapper",
+            "leave it out, and let the handler return for messages that it has nothing to do with",
+        )
+
+
 @rule("A function in a VPC has a way to SQS.")
 def network(deployed: OnSqs) -> Iterator[Problem]:
     """Find nothing, and say of a VPC without an endpoint for SQS that routes are not known here."""
@@ -180,7 +193,7 @@ def references(deployed: OnSqs) -> Iterator[Problem]:
 
 
 SQS_RULES: tuple[Rule[OnSqs], ...] = (
-    partial_responses, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window,
+    partial_responses, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window, filter_criteria,
     same_kind, queue_retention, ladder_retention, error_queue_retention, error_queue_redrives, error_queue_is_another,
     one_error_queue, redrive_allowed, message_size, rights, key_access, reserved_concurrency, network, handler,
     handler_timeout, variables, queue_names, references, error_queue_alarm,
