@@ -159,8 +159,8 @@ def decide(
     if isinstance(action, MoveToError):
         error_queue = action.error_queue or recoverability.failed.error_queue or ""
     settlement = settlement_for(delivery, action, context, platform, error_queue, recoverability)
-    is_in_session = platform.shared_process and delivery.message.group_id is not None
-    if is_granted and is_in_session and isinstance(settlement, Forward):
+    is_copied = is_granted and isinstance(settlement, Forward)
+    if is_copied and platform.shared_process and delivery.message.group_id is not None:
         warning = BEHIND_ITS_SESSION
     return Decision(
         delivery=delivery,
