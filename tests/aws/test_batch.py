@@ -136,6 +136,17 @@ def test_a_failed_batch_leaves_nothing_to_the_garbage_collector(fails: str) -> N
     assert [each() for each in orders.raised] == [None] * len(fails)
 
 
+@pytest.mark.usefixtures("no_collector")
+def test_a_batch_that_succeeds_is_freed_at_once() -> None:
+    endpoint = sqs_endpoint(lambda _: None, ladder("error"))
+    endpoint(batch(), Context())  # the first one imports
+    gc.collect()
+
+    endpoint(batch(), Context())
+
+    assert gc.collect() == 0
+
+
 def test_an_endpoint_without_a_context_has_no_time_limit() -> None:
     seen: list[str] = []
 

@@ -249,6 +249,7 @@ class HiddenLease:
 
     def __init__(self, known: KnownQueue) -> None:
         self._queue, self._time, self._messages = known, known.time, known.batch.messages
+        self._began, self._ends = known.span()
         self._receives: dict[Delivery, Receive] = {}
         self._known: Known | None = None
         self._is_prepared = False
@@ -330,15 +331,14 @@ class HiddenLease:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
             timeout, now = self.visibility_timeout, self._queue.now()
-            began, ends = self._queue.span()
             key = HiddenLease, self._queue.batch.queue
             late_at, denied_at = self._queue.kept.get(key, (NEVER, NEVER))
-            if any(begins_late(self._receive(delivery_of(each)), timeout, began) for each in self._messages):
-                late_at = began
+            if any(begins_late(self._receive(delivery_of(each)), timeout, self._began) for each in self._messages):
+                late_at = self._began
                 self._queue.kept[key] = late_at, denied_at
             self._known = Known(
-                timeout, began, ends,
-                begins_late=0 <= began - late_at < LATE_FOR, may_change=not 0 <= now - denied_at < ASK_AGAIN,
+                timeout, self._began, self._ends,
+                begins_late=0 <= self._began - late_at < LATE_FOR, may_change=not 0 <= now - denied_at < ASK_AGAIN,
             )  # fmt: skip
         return self._known
 
