@@ -87,6 +87,11 @@ def place_order(message: Message) -> None:
     assert_type(message.parse(Order), Order)
     assert_type(message.parse(length), int)
     _ = message.parse(Order).colour  # type: ignore[attr-defined]  # a model keeps its type
+    message.send("invoices", {"order": 42}, message_type="Shop.PlaceInvoice", delay=timedelta(minutes=1))
+    message.publish("Shop-OrderPlaced", b"{}", message_type="Shop.OrderPlaced", attributes={"kind": 1})
+    message.reply("{}", message_type="Shop.OrderAccepted", headers={"tenant": "north"})
+    message.reply("invoices", "{}")  # type: ignore[arg-type,call-arg]  # the queue is the sender's to name
+    message.send("invoices", "{}", message_type=Order)  # type: ignore[arg-type]  # a name
     message.headers["tenant"] = "north"  # type: ignore[index]  # headers cannot be changed
     raise RetryAfter(timedelta(seconds=30))
 

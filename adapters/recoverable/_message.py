@@ -217,10 +217,11 @@ class Message:
         Args:
             queue: a name in the same account or namespace, an ARN, a queue's URL, or `sb://namespace/queue`.
             body: text, bytes, or anything else as JSON; taken as it is now.
-            options: `headers`, further headers, such as NServiceBus.EnclosedMessageTypes; `attributes`, SQS's message
-                attributes or Service Bus's application properties; `delay`, a timedelta; `group_id`, the FIFO message
-                group or session, by default that of this message; `message_id`, its id, by default the same each time
-                the handler sends the same again.
+            options: `headers`, further headers; `attributes`, SQS's message attributes or Service Bus's application
+                properties; `delay`, a timedelta; `group_id`, the FIFO message group or session, by default that of this
+                message; `message_id`, its id, by default the same each time the handler sends the same again;
+                `message_type`, the full name of the .NET type that an NServiceBus endpoint reads the body as, such as
+                "Shop.PlaceOrder". The body is JSON then; for other text give `headers` an NServiceBus.ContentType.
 
         Raises:
             RuntimeError: the attempt has ended.
@@ -236,6 +237,17 @@ class Message:
         from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
 
         collect(self, "Publish", topic, body, **options)
+
+    def reply(self, body: object, **options: Unpack[SendOptions]) -> None:
+        """Send a message to the queue that the sender of this one named for replies; see `send`.
+
+        Raises:
+            ValueError: `headers` has no NServiceBus.ReplyToAddress, or one that is not the name of a queue in the same
+                account and region, or namespace.
+        """
+        from recoverable._outgoing.outbox import collect, reply_address  # noqa: PLC0415  # for handlers that send
+
+        collect(self, "Reply", reply_address(self), body, **options)
 
     @property
     def outgoing(self) -> tuple[Outgoing, ...]:

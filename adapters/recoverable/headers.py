@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from opentelemetry.trace import SpanContext
 
 __all__ = [
-    "ATTEMPTS", "CONTROL_MESSAGE", "CONVERSATION_ID", "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT",
-    "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS", "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT",
-    "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID", "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "PRIOR_ATTEMPTS",
-    "REDRIVES", "REFUSED_SENDS", "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "SENT_NATIVE", "STOPPED",
-    "TIME_SENT", "TRACE_PARENT",
-    "TRACE_STATE", "UNREPORTED", "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
+    "ACKNOWLEDGEMENT_QUEUE", "ATTEMPTS", "CLEAR_TIMEOUTS", "CONTENT_TYPE", "CONTROL_MESSAGE", "CONVERSATION_ID",
+    "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT", "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS",
+    "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID",
+    "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS", "REDRIVES", "REFUSED_SENDS",
+    "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "RETRY_SUCCESSFUL", "SENT_NATIVE",
+    "STOPPED", "TIMEOUT_EXPIRE", "TIME_SENT", "TRACE_PARENT", "TRACE_STATE", "UNIQUE_MESSAGE_ID", "UNREPORTED",
+    "VERSION", "in_whole_characters", "read_count", "read_date", "sendable", "texts", "write_date",
 ]  # fmt: skip
 
 MESSAGE_ID = "NServiceBus.MessageId"
 TIME_SENT = "NServiceBus.TimeSent"
 CONTROL_MESSAGE = "NServiceBus.ControlMessage"
+CLEAR_TIMEOUTS, TIMEOUT_EXPIRE = "NServiceBus.ClearTimeouts", "NServiceBus.Timeout.Expire"
 ENCLOSED_MESSAGE_TYPES = "NServiceBus.EnclosedMessageTypes"
+CONTENT_TYPE = "NServiceBus.ContentType"
 
 MESSAGE_INTENT = "NServiceBus.MessageIntent"
 ORIGINATING_ENDPOINT = "NServiceBus.OriginatingEndpoint"
@@ -37,6 +40,14 @@ CONVERSATION_ID = "NServiceBus.ConversationId"
 CORRELATION_ID = "NServiceBus.CorrelationId"
 RELATED_TO = "NServiceBus.RelatedTo"
 TRACE_PARENT, TRACE_STATE = "traceparent", "tracestate"
+OWN = "Recoverable."
+"""With this begin the headers of this package's own."""
+
+UNIQUE_MESSAGE_ID, ACKNOWLEDGEMENT_QUEUE, RETRY_SUCCESSFUL = (
+    "ServiceControl.Retry.UniqueMessageId", "ServiceControl.Retry.AcknowledgementQueue", "ServiceControl.Retry.Successful",
+)  # fmt: skip
+"""With the first two ServiceControl sends a failed message back, and with the third an endpoint says that it was handled."""
+
 ORIGIN = "Recoverable.Origin"
 """The broker's id of the first original of a message: what its handler sends is named after it."""
 
@@ -83,21 +94,16 @@ def texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sendable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return headers, or properties, whose names and texts each receiver can read: .NET refuses all of them for half a surrogate pair in one.
-
-    That and NUL become U+FFFD; values that are no text stay.
-    """
+    """Return headers, or properties, whose names and texts each receiver can read; values that are no text stay."""
     return {
-        in_whole_characters(name).replace("\0", "\ufffd"): (
-            in_whole_characters(value).replace("\0", "\ufffd") if isinstance(value, str) else value
-        )
+        in_whole_characters(name): in_whole_characters(value) if isinstance(value, str) else value
         for name, value in values.items()
     }
 
 
 def in_whole_characters(text: str) -> str:
-    """Return the text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    """Return the text with U+FFFD for NUL and for each half of a surrogate pair: .NET refuses all headers for one half in one of them."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")
 
 
 def read_count(headers: Mapping[str, str], name: str) -> int:

@@ -32,6 +32,10 @@ else:
         {"recoverable._flow.deadline": ("Deadline",), "recoverable._flow.handlers": ("is_coroutine_function",)},
     )
 
+FACTS_FILE = "RECOVERABLE_FACTS_FILE"
+"""The environment variable by which a host of another process names a file: endpoints append the facts of each decision and success to it, a
+line of JSON each."""
+
 
 class Environment:
     """Client, clock and deadline of an invocation.
@@ -82,9 +86,7 @@ class Environment:
         self.call_handler_within, self.seconds = call_handler_within, seconds
 
 
-current_environment: ContextVar[Environment | None] = ContextVar(
-    "recoverable.hosting.current_environment", default=None
-)
+current_environment: ContextVar[Environment | None] = ContextVar("recoverable.current_environment", default=None)
 """The environment of a host or test; in production there is none, and each endpoint uses its own."""
 
 

@@ -15,6 +15,7 @@ from recoverable._sqs.queues import queue_from_arn
 
 A_DATE = "2026-03-04 05:06:07:000089 Z"
 THAT_DATE = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
+OURS = {"Recoverable.Origin": "native-0"}
 
 
 def read(one: dict[str, Any], *, counter: Any = "native", redelivers_only: bool = False) -> Delivery:
@@ -62,7 +63,7 @@ COUNTS = [  # written, read
 @pytest.mark.parametrize(("written", "count"), COUNTS)
 @pytest.mark.parametrize("shape", ["attribute", "wrapper"])
 def test_a_counter_that_is_no_count_reads_as_0(written: object, count: int, shape: str) -> None:
-    headers = {ID: "7", "NServiceBus.Retries": written, "NServiceBus.FLRetries": written}
+    headers = {ID: "7", **OURS, "NServiceBus.Retries": written, "NServiceBus.FLRetries": written}
     delivery = read(record(headers=headers) if shape == "attribute" else record(wrapped(headers)))
 
     assert (delivery.message.round, delivery.prior_attempts) == (count, count)
@@ -110,7 +111,8 @@ PLACES = [  # counter, carried, deliveries: attempt, unreported; of three attemp
 def test_the_counts_give_the_attempt_and_whether_too_many_deliveries_had_no_recorded_outcome(
     *, counter: str, carried: int, deliveries: int, attempt: int, unreported: bool
 ) -> None:
-    delivery = read(record(deliveries=deliveries, headers={"NServiceBus.FLRetries": str(carried)}), counter=counter)
+    headers = {**OURS, "NServiceBus.FLRetries": str(carried)}
+    delivery = read(record(deliveries=deliveries, headers=headers), counter=counter)
 
     assert (delivery.message.attempt, delivery.unreported) == (attempt, unreported)
 

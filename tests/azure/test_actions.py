@@ -28,7 +28,7 @@ from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable._service_bus.senders import MAX_SENDERS
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint
-from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, ORIGIN, PRIOR_ATTEMPTS
 from recoverable.hosting import Environment, current_environment
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}
@@ -256,7 +256,7 @@ def test_longer_delays_than_sqs_has_need_no_hop() -> None:
 def test_the_counters_of_a_round_are_gone_from_the_next() -> None:
     client = RecordingClient()
 
-    ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={PRIOR_ATTEMPTS: "2"}))
+    ended(endpoint(client=client), trigger_message(DeliveryCount=1, properties={ORIGIN: "1", PRIOR_ATTEMPTS: "2"}))
 
     assert PRIOR_ATTEMPTS not in properties(client.sent[0][1])
 

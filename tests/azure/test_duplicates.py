@@ -1,4 +1,4 @@
-"""What a host leaves that dies between sending a copy and completing its original: one copy where the queue detects duplicates, two elsewhere, never none."""
+"""What a host leaves that dies between sending a copy and completing its original: one copy where the queue detects duplicates, two elsewhere and of a batch, never none."""
 
 from __future__ import annotations
 
@@ -124,8 +124,9 @@ def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any]
     while (depth := bus.namespace.queue(living.queue).depth()).total:
         assert time.monotonic() < end, f"{living.queue!r} is not empty: {depth}"
         if depth.scheduled == depth.total:
+            receiver.close()  # before its link ends as idle, with a message that it still asked for
             bus.namespace.advance(HOUR)
-            receiver = receiver_of(bus, living.queue)  # the link of the other was idle for too long
+            receiver = receiver_of(bus, living.queue)
         if messages := received(receiver, most):
             Bus._settled(receiver, messages, called(living, messages, batch=most > 1))
 
@@ -162,13 +163,9 @@ def test_a_sending_whose_answer_is_lost_is_done_again(bus: Bus, kind: str, copie
     assert arrived(bus, queue) == [("m-1", "of m-1")] * copies
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="red in the last whole run: the batch is still locked when the wait ends; the cause was not examined",
-)
-@pytest.mark.parametrize(("kind", "copies"), [("once", 1), ("twice", 2)])
-def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, copies: int) -> None:
-    """It costs each of its messages at most one copy."""
+@pytest.mark.parametrize("kind", ["once", "twice"])
+def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str) -> None:
+    """It costs each of its messages one copy, also where duplicates are detected: its next delivery hands it back, by a copy that is a message of its own."""
     queue, ids = queue_of(kind, "batch"), ("m-1", "m-2", "m-3")
     failing = endpoint(bus, queue, TO_ERROR, batch=True)
     send(bus, queue, *ids)
@@ -177,7 +174,7 @@ def test_a_host_that_dies_with_a_batch(bus: Bus, kind: str, copies: int) -> None
     die(bus, receiver, failing, most=3)
     live(bus, receiver, failing, most=3)
 
-    assert arrived(bus, queue) == [(each, f"of {each}") for each in ids for _ in range(copies)]
+    assert arrived(bus, queue) == [(each, f"of {each}") for each in ids for _ in range(2)]
 
 
 @pytest.mark.parametrize(("queue", "batch"), [("once-one-by-one", False), ("once-in-batches", True)])

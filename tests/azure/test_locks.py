@@ -19,7 +19,7 @@ from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.headers import DELAYED_RETRIES, HELD_SINCE, PRIOR_ATTEMPTS
+from recoverable.headers import DELAYED_RETRIES, HELD_SINCE, ORIGIN, PRIOR_ATTEMPTS
 from recoverable_local.testing import ServiceBusWorld
 
 QUEUE, ERROR, OUT = "orders", "error", "out"
@@ -148,7 +148,7 @@ def test_messages_that_were_delivered_together_before_come_back_apart_and_run_no
 
 def test_each_time_they_come_back_further_apart() -> None:
     client = RecordingClient()
-    before = {"DeliveryCount": 2, "properties": {PRIOR_ATTEMPTS: "2"}}
+    before = {"DeliveryCount": 2, "properties": {ORIGIN: "1", PRIOR_ATTEMPTS: "2"}}
 
     ended(endpoint(Handler(), client=client, batch=True), trigger_messages(before, before))
 
@@ -159,7 +159,7 @@ def test_deliveries_with_others_do_not_count_as_a_failure_until_there_were_many(
     ran = []
     for prior in ("8", "9", "10"):
         client = RecordingClient()
-        before = {"DeliveryCount": 3, "properties": {PRIOR_ATTEMPTS: prior}}
+        before = {"DeliveryCount": 3, "properties": {ORIGIN: "1", PRIOR_ATTEMPTS: prior}}
         ended(endpoint(Handler(), client=client, batch=True), trigger_messages(before, before))
         ran.append({properties(copy).get(DELAYED_RETRIES) for _, copy in client.sent})
 

@@ -19,6 +19,7 @@ from recoverable.headers import (
     FIRST_FAILED_AT,
     HELD_SINCE,
     MESSAGE_ID,
+    ORIGIN,
     PRIOR_ATTEMPTS,
     REDRIVES,
     TIME_SENT,
@@ -71,14 +72,19 @@ def test_deliveries_are_counted_from_one(delivery_count: int | None, deliveries:
 PLACES: dict[str, tuple[Counter, int, dict[str, Any], tuple[int, int, bool]]] = {
     "redelivered": ("native", 3, {}, (3, 0, False)),
     "a round later": ("native", 1, {DELAYED_RETRIES: "2"}, (1, 2, False)),
-    "deferred before": ("native", 2, {DELAYED_RETRIES: "1", PRIOR_ATTEMPTS: "1"}, (3, 1, False)),
+    "deferred before": ("native", 2, {ORIGIN: "1", DELAYED_RETRIES: "1", PRIOR_ATTEMPTS: "1"}, (3, 1, False)),
     "two lost": ("native", 5, {}, (5, 0, False)),
     "three lost": ("native", 6, {}, (6, 0, True)),
-    "counted by header": ("header", 1, {PRIOR_ATTEMPTS: "2"}, (3, 0, False)),
-    "two lost, counted by header": ("header", 3, {PRIOR_ATTEMPTS: "1"}, (2, 0, False)),
-    "three lost, counted by header": ("header", 4, {PRIOR_ATTEMPTS: "1"}, (2, 0, True)),
-    "counters that are none": ("native", 1, {DELAYED_RETRIES: "many", PRIOR_ATTEMPTS: "-1"}, (1, 0, False)),
-    "counters as numbers": ("native", 1, {DELAYED_RETRIES: 2, PRIOR_ATTEMPTS: 1}, (2, 2, False)),
+    "counted by header": ("header", 1, {ORIGIN: "1", PRIOR_ATTEMPTS: "2"}, (3, 0, False)),
+    "two lost, counted by header": ("header", 3, {ORIGIN: "1", PRIOR_ATTEMPTS: "1"}, (2, 0, False)),
+    "three lost, counted by header": ("header", 4, {ORIGIN: "1", PRIOR_ATTEMPTS: "1"}, (2, 0, True)),
+    "counters that are none": (
+        "native",
+        1,
+        {ORIGIN: "1", DELAYED_RETRIES: "many", PRIOR_ATTEMPTS: "-1"},
+        (1, 0, False),
+    ),
+    "counters as numbers": ("native", 1, {ORIGIN: "1", DELAYED_RETRIES: 2, PRIOR_ATTEMPTS: 1}, (2, 2, False)),
 }
 
 

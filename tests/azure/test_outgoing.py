@@ -178,7 +178,7 @@ def busy(queue: str) -> RecordingClient:
 
 def test_who_is_busy_costs_no_attempt_and_the_message_waits_by_a_copy_that_keeps_its_counts() -> None:
     client = busy(INVOICES)
-    earlier = {"NServiceBus.Retries": "1", "NServiceBus.FLRetries": "1"}
+    earlier = {"NServiceBus.Retries": "1", "NServiceBus.FLRetries": "1", "Recoverable.Origin": "1"}
 
     assert ended(endpoint(Billing(), client=client), trigger_message(b"order 1", properties=earlier)) is None
     [(queue, copy)] = client.sent

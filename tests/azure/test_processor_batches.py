@@ -16,7 +16,9 @@ from recoverable import Message
 from recoverable._ladder.faults import EXCEPTION_MESSAGE
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import CopyNotSent
-from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, PRIOR_ATTEMPTS
+from recoverable.headers import DELAYED_RETRIES, MESSAGE_ID, ORIGIN, PRIOR_ATTEMPTS
+
+LAST_ATTEMPT = {ORIGIN: "1", PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}
 
 
 def bad_ones_fail(message: Message) -> None:
@@ -65,7 +67,7 @@ def test_all_attempts_are_made_whichever_batch_they_come_in() -> None:
 @pytest.mark.parametrize("error_queue", ["orders-error", "error"])
 def test_copies_to_one_queue_go_out_in_one_call_and_errors_before_retries(error_queue: str) -> None:
     client = RecordingClient()
-    messages = [{"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
+    messages = [{"properties": LAST_ATTEMPT | {DELAYED_RETRIES: str(round_)}} for round_ in (0, 2, 1, 2)]
 
     ended(
         endpoint(settings=recoverability(error_queue=error_queue), client=client, batch=True),
@@ -87,7 +89,7 @@ def test_sessions_do_not_share_a_call() -> None:
 
 def test_what_is_too_much_for_one_call_goes_out_in_several() -> None:
     client = RecordingClient(largest=10_000)
-    fields: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
+    fields: dict[str, Any] = {"properties": LAST_ATTEMPT}
 
     assert ended(endpoint(bad_ones_fail, client=client, batch=True), batch(*["bad"] * 20, **fields)) is None
     assert sum(len(copies) for _, copies in client.calls) == 20
@@ -114,7 +116,7 @@ def test_one_that_can_never_be_sent_multiplies_no_others() -> None:
 
 def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> None:
     client = RecordingClient(largest=10_000)
-    last: dict[str, Any] = {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}
+    last: dict[str, Any] = {"properties": LAST_ATTEMPT}
     messages = [{"body": b"small", **last}, {"body": b"b" * 9_000, **last}, {"body": b"small", **last}]
 
     assert ended(endpoint(Handler(Boom("x" * 2_000)), client=client, batch=True), trigger_messages(*messages)) is None
@@ -124,7 +126,7 @@ def test_one_that_is_too_large_for_any_call_goes_with_fewer_fault_headers() -> N
 
 def test_when_no_queue_takes_anything_the_host_abandons_the_whole_batch() -> None:
     client = RecordingClient(lambda _: ServiceBusError("busy"))
-    messages = [{}, {"properties": {PRIOR_ATTEMPTS: "2", DELAYED_RETRIES: "2"}}]
+    messages = [{}, {"properties": LAST_ATTEMPT}]
 
     error = ended(endpoint(client=client, batch=True), trigger_messages(*messages))
 

@@ -26,14 +26,13 @@ def delivered(entries: list[Entry]) -> list[tuple[str, int]]:
 
 def reason(message: QueuedMessage) -> str:
     """Return the type of the exception for which a message was given up."""
-    headers: dict[str, str] = json.loads(message.attributes["NServiceBus.AmazonSQS.Headers"])
-    return headers["NServiceBus.ExceptionInfo.ExceptionType"]
+    return message.headers["NServiceBus.ExceptionInfo.ExceptionType"]
 
 
 def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given_up_with_its_reason() -> None:
     seen = list[Entry]()
-    settings = {"environment": {"RECOVERABLE_TIME_INCREASE": "1s"}, "visibility_timeout": timedelta(minutes=2)}
-    with LocalAws.from_template(TEMPLATE, observe=seen.append, **settings) as host:
+    environment = {"RECOVERABLE_TIME_INCREASE": "1s"}
+    with LocalAws.from_template(TEMPLATE, observe=seen.append, environment=environment) as host:
         for number, (customer, card) in enumerate(ORDERS):
             host.send("orders.fifo", {"id": number, "card": card}, group_id=customer)
         host.run_until(lambda: host.queue("orders.fifo").depth().total == 0, deadline=DEADLINE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from local.lambda_host.running_lambda import RunningLambda
-from recoverable_local.lambda_host import Died, Ended, Entry, LocalAws, QueuedMessage, TimedOut
+from recoverable_local.lambda_host import Entry, LocalAws, QueuedMessage
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(900)]
 
-LONG = timedelta(minutes=2)  # nothing comes back by itself, on however slow a machine
-DEADLINE = 4 * LONG  # time for what a call left to its visibility timeout, for SQS was too slow for it
+DEADLINE = timedelta(minutes=8)  # time for what a call left to its visibility timeout, for SQS was too slow for it
 GOOD = [f"good-{number}" for number in range(9)]
 ONCE = dict.fromkeys(GOOD, 1)
 
@@ -26,8 +24,8 @@ ONCE = dict.fromkeys(GOOD, 1)
 def running(**parameters: str) -> Iterator[RunningLambda]:
     """The template's functions at work."""
     template, seen = Path(__file__).with_name("template.yaml"), list[Entry]()
-    settings = {"visibility_timeout": LONG, "parameters": parameters}
-    with LocalAws.from_template(template, observe=seen.append, **settings) as host:
+    back = timedelta(seconds=1)
+    with LocalAws.from_template(template, observe=seen.append, parameters=parameters, redeliver_after=back) as host:
         yield RunningLambda(host, seen)
 
 
@@ -45,22 +43,12 @@ def awaited_runs(world: RunningLambda, count: int) -> list[str]:
 
 def exception_types(messages: list[QueuedMessage]) -> dict[str, str]:
     """Why each message lies in the error queue, by body."""
-    found = {message.body: json.loads(message.attributes["NServiceBus.AmazonSQS.Headers"]) for message in messages}
-    return {body: headers["NServiceBus.ExceptionInfo.ExceptionType"] for body, headers in found.items()}
+    return {message.body: message.headers["NServiceBus.ExceptionInfo.ExceptionType"] for message in messages}
 
 
 def until_empty(world: RunningLambda, queue: str) -> None:
-    """Wait for it; what a process had when it died comes back at once, instead of after its visibility timeout."""
-    back = set[str]()
-
-    def is_empty() -> bool:
-        dead = [entry for entry in world.all(Ended) if isinstance(entry.outcome, Died | TimedOut)]
-        for entry in (each for each in dead if each.request_id not in back):
-            world.make_visible(entry)
-            back.add(entry.request_id)
-        return world.host.queue(queue).depth().total == 0
-
-    world.host.run_until(is_empty, deadline=DEADLINE)
+    """Wait for it."""
+    world.host.run_until(lambda: world.host.queue(queue).depth().total == 0, deadline=DEADLINE)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION_
 from recoverable._ladder.settlement import COMPLETE, Deferral, Forward, Redeliver
 from recoverable.headers import (
     ATTEMPTS,
+    CONTENT_TYPE,
     DELAYED_RETRIES,
     DELAYED_RETRY_AT,
     DUE_AT,
@@ -43,6 +44,7 @@ from recoverable.headers import (
     FIRST_FAILED_AT,
     HELD_SINCE,
     MESSAGE_ID,
+    ORIGIN,
     PRIOR_ATTEMPTS,
     REFUSED_SENDS,
     REPORTED,
@@ -225,7 +227,8 @@ def test_no_count_is_written_that_would_read_as_0(prior_attempts: int) -> None:
 
 
 def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_of_retries() -> None:
-    headers = {DELAYED_RETRIES: "2", DELAYED_RETRY_AT: written(A_MINUTE_AGO), PRIOR_ATTEMPTS: "1", "tenant": "north"}
+    retries = {DELAYED_RETRIES: "2", DELAYED_RETRY_AT: written(A_MINUTE_AGO), PRIOR_ATTEMPTS: "1"}
+    headers = {**retries, ORIGIN: "1", "tenant": "north"}
 
     made = decision(Boom("it broke"), of=delivery(deliveries=3, round=2, headers=headers, sent_at=AN_HOUR_AGO))
 
@@ -245,6 +248,7 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             UNREPORTED: None,
             REPORTED: None,
             REFUSED_SENDS: None,
+            CONTENT_TYPE: "application/json",
             ATTEMPTS: "4",
             FIRST_FAILED_AT: NOW_WRITTEN,
             "NServiceBus.ProcessingMachine": "instance-7",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +76,7 @@ def _all(queue: LocalQueue) -> list[QueuedMessage]:
 
 
 def _set_aside(message: QueuedMessage) -> SetAside:
-    headers = json.loads(message.attributes.get("NServiceBus.AmazonSQS.Headers", "{}"))
-    return SetAside(message.json()["number"], headers.get(EXCEPTION_TYPE, "the redrive policy"))
+    return SetAside(message.json()["number"], message.headers.get(EXCEPTION_TYPE, "the redrive policy"))
 
 
 @contextmanager
@@ -93,8 +90,9 @@ def begin(ledger: Path) -> Iterator[Aws]:
             endpoint_url=proxy.url,
             region=REGION,
             concurrency=4,
-            visibility_timeout=timedelta(seconds=DAWDLE - 1),
             environment={SETTING: str(ledger)},
         )
         with host:
+            orders = host.queue("soak")
+            orders.sqs.set_attributes(orders.url, {"VisibilityTimeout": str(DAWDLE - 1)})
             yield Aws(host, cloud.url, busy, proxy)

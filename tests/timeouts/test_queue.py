@@ -97,7 +97,7 @@ def test_a_saga_that_has_ended_clears_its_timeouts(shop: Shop) -> None:
     tell(shop, in_(shop, HOUR) | {SAGA: "saga-1"})
     tell(shop, {**in_(shop, HOUR), "NServiceBus.MessageId": "m-2", SAGA: "saga-2"})
     shop.world.run(for_=MINUTE)
-    tell(shop, {"NServiceBus.ClearTimeouts": "True", SAGA: "saga-1"})
+    tell(shop, {"NServiceBus.ControlMessage": "True", "NServiceBus.ClearTimeouts": "True", SAGA: "saga-1"})
     shop.run_each_minute(2 * HOUR)
 
     assert [message.id for message in arrivals(shop)] == ["m-2"]

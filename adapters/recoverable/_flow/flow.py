@@ -38,8 +38,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     """
     limiter, observer, context = invocation.limiter, invocation.observer, invocation.context
     settlements, seconds_left = invocation.settlements, invocation.deadline.seconds_left
-    in_process = invocation.recoverability.immediate.in_process
-    for message in retried(messages, invocation) if in_process else messages:
+    for message in retried(messages, invocation) if invocation.recoverability.immediate.in_process else messages:
         delivery = message._delivery
         limited = limiter is not None and (limiter.alert or delivery is not None)
         if limited or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):
@@ -57,8 +56,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
             continue
         invocation.started += 1
         message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`
-        run = (message, seconds)
-        error = (yield run) if observer is None else (yield from observer.attempt(run))
+        error = (yield message, seconds) if observer is None else (yield from observer.attempt((message, seconds)))
         outbox, message._outbox = message._outbox, False
         invocation.finished += 1
         if error is None and outbox is invocation and (limiter is None or not limiter.alert):

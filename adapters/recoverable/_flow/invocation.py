@@ -57,6 +57,7 @@ class Invocation:
             it at once.
     """
 
+    completes: bool = False  # True where what is completed is deleted here, because of what comes before or after that
     delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked
     must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False
     _lease: Lease | None = None

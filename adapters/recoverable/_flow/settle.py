@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from recoverable._errors import TimeUp, UnreportedFailure
+from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
 from recoverable._ladder.delivery import delivery_of, is_retried_in_process, runs_left
 from recoverable._ladder.settlement import COMPLETE, Deferral, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable.headers import MESSAGE_INTENT
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
         def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
             """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
 
+        def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+            """Return why a message would expire unseen that waits for so long, None for two lost deliveries; "" where it would not."""
+
         def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
             """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
 
@@ -55,6 +59,11 @@ AT_ONCE = Redeliver(NO_DELAY)
 
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
+
+NO_OUTCOME = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
+
+LONGEST_INTENT = 20
+"""Characters of a control message's intent that are shown; the longest of NServiceBus's own is Unsubscribe."""
 
 NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
@@ -98,7 +107,8 @@ def conclude(
     Raises:
         KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
     """
-    delivery, limiter = delivery_of(message), invocation.limiter
+    delivery, limiter, deadline = delivery_of(message), invocation.limiter, invocation.deadline
+    delivery.handler_seconds = None if deadline.shared else deadline.now() - deadline.began
     if outbox is not invocation and error is None:
         invocation.outgoing.append((delivery, outbox, seconds))
         return None
@@ -135,7 +145,7 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
 
 
 def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
-    """Return the settlement of what is not yet due, given up already, or past its last delivery that runs; None when the rate limit alone may be in its way.
+    """Return the settlement of what is not yet due, given up already, a control message, or past its last delivery that runs; None when the rate limit alone may be in its way.
 
     Args:
         delivery: the message as it came.
@@ -144,8 +154,10 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
     """
     if delivery.due_at is not None and may_defer and (hop := settle_not_due(delivery, delivery.due_at, invocation)):
         return hop
-    if delivery.given_up:
+    if delivery.carried.refused_sends:
         return send_on(delivery, invocation)
+    if delivery.given_up:
+        return settle_control_message(delivery, invocation)
     if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
         return settlement  # else its handler runs: what was just delivered need not be delivered again
     return None
@@ -161,8 +173,15 @@ def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation)
 
 def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
     """Return the settlement of a message that was delivered too often without a recorded outcome."""
-    why = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
-    return decide_and_report(delivery, UnreportedFailure(why), invocation)
+    return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation)
+
+
+def settle_control_message(delivery: Delivery, invocation: Invocation) -> Settlement:
+    """Return the settlement of a control message of NServiceBus: as of one that cannot be read."""
+    message = delivery.message
+    why = "a control message of NServiceBus (intent {}) is for no handler; have its sender know that '{}' is no endpoint of NServiceBus, and delete the message"
+    intent = message.headers.get(MESSAGE_INTENT, "unknown")[:LONGEST_INTENT]
+    return decide_and_report(delivery, MessageDeserializationError(why.format(intent, message.queue)), invocation)
 
 
 def hand_back(
@@ -268,20 +287,23 @@ def lose(delivery: Delivery, invocation: Invocation) -> Settlement:
     return LOST
 
 
-def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Settlement:
+def decide_and_report(
+    delivery: Delivery, event: BaseException | Deferral, invocation: Invocation, why: str = ""
+) -> Settlement:
     """Return the settlement of a delivery, and log it; where the decision itself raises, the message is redelivered.
 
     Args:
         delivery: the delivery.
         event: the failed attempt's exception, or the deferral.
         invocation: what it came in.
+        why: why the message cannot wait, and moves to the error queue whatever is decided; "" for what the lease says.
     """
     from recoverable._ladder.decision import decide, move_instead_of_waiting  # noqa: PLC0415  # the failure side
     from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
 
     settings, observer, lease = invocation.recoverability, invocation.observer, invocation.lease
-    is_lost, why = lease is not None and lease.is_lost(delivery), ""
-    if lease is not None and is_lost and not (why := lease.why_not_wait(delivery, None)):
+    is_lost = lease is not None and lease.is_lost(delivery)
+    if lease is not None and is_lost and not (why := why or lease.why_not_wait(delivery, None)):
         return lose(delivery, invocation)
     platform, now = platform_for(delivery, event, invocation), invocation.clock()
     try:
@@ -289,7 +311,7 @@ def decide_and_report(delivery: Delivery, event: BaseException | Deferral, invoc
         settlement = decision.settlement
         if (
             lease is not None
-            and not is_lost
+            and not (why or is_lost)
             and isinstance(settlement, Redeliver)
             and not (
                 settlement == AT_ONCE and settings.immediate.in_process and is_retried_in_process(delivery, platform)

@@ -360,6 +360,7 @@ def settlement_for(
             return delayed_copy(context.receive_address, delay, changes, platform, context.now)
         case MoveToError():
             changes = copy_headers.move_to_error(context, platform, redactor_of(recoverability))
+            changes |= copy_headers.times_of_handler(delivery, context.now)
             return Forward(error_queue, NO_DELAY, changes)
         case Discard():
             return COMPLETE

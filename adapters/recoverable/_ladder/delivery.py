@@ -28,7 +28,7 @@ class Carried(Frozen):
     Args:
         message_id: the id of the message over all its copies.
         time_sent: when it was first sent.
-        prior_attempts: the attempts of this round that were made on earlier copies.
+        prior_attempts: the attempts of this round that were made on earlier copies of this package's.
         round: the delayed retries made so far.
         delayed_retry_at: when the last of them was scheduled.
         first_delayed_retry_at: when the first of them was scheduled.
@@ -44,6 +44,10 @@ class Carried(Frozen):
         faults: the names of fault headers of an earlier failure.
         left_behind: the names of headers of an earlier life, which no copy has any more: it comes back from an error queue.
         redrives: how often it was sent back from there.
+        is_control: True for a control message of NServiceBus, which is for an endpoint of its own and not for a handler;
+            False for one to a timeouts queue, whose handler is for those.
+        servicecontrol_retry: where ServiceControl sent it back and waits for an acknowledgement, its id of the failed
+            message, and the queue where it waits.
     """
 
     message_id: str = ""
@@ -64,7 +68,12 @@ class Carried(Frozen):
     faults: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
     redrives: int = 0
+    is_control: bool = False
+    servicecontrol_retry: tuple[str, str] | None = None
 
+
+TO_A_TIMEOUTS_QUEUE = {headers.CLEAR_TIMEOUTS, headers.TIMEOUT_EXPIRE}
+"""Headers by which NServiceBus asks a timeouts queue for something."""
 
 NOTHING_CARRIED = Carried()
 """The content of no headers."""
@@ -82,15 +91,16 @@ class Delivery:
     `native` is the platform's record as it was received, and on Service Bus `properties` are the application
     properties. The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one;
     `due_at`, the time at which a copy that hops is due, None once that has come; `held_since`, the time since which it
-    is deferred, None if it is not; `given_up`, True if its copy for the error queue was refused, and is to be sent
-    again without running the handler; `suspect`, True if it may have ended a process; `at_limit`, True if its next
+    is deferred, None if it is not; `given_up`, True if it goes to the error queue without running the handler, because its
+    copy for there was refused, or because it is a control message; `suspect`, True if it may have ended a process; `at_limit`, True if its next
     unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
     now what it sent; `left_behind`, True if its handler still runs where nothing can stop it. After the attempt `error`
-    is the exception that the handler raised.
+    is the exception that the handler raised, and `handler_seconds` for how long it ran, None where that is not known.
     """
 
     suspect = at_limit = unsent = left_behind = False
     error: BaseException | None = None
+    handler_seconds: float | None = None
     refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
 
@@ -99,7 +109,7 @@ class Delivery:
     ) -> None:
         self.message, self.deliveries, self.carried, self.unreported = message, deliveries, carried, unreported
         self.prior_attempts, self.due_at, self.held_since = carried.prior_attempts, carried.due_at, carried.held_since
-        self.given_up, self.native = carried.refused_sends > 0, message._native
+        self.given_up, self.native = carried.refused_sends > 0 or carried.is_control, message._native
         message._delivery = self
 
     def leave_behind(self) -> None:
@@ -138,10 +148,11 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         kept = {name: text for name, text in texts.items() if name not in left_behind}
         redrives = headers.read_count(texts, headers.REDRIVES) + 1
         return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
+    retry = texts.get(headers.UNIQUE_MESSAGE_ID, ""), texts.get(headers.ACKNOWLEDGEMENT_QUEUE, "")
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
         time_sent=headers.read_date(texts, headers.TIME_SENT),
-        prior_attempts=headers.read_count(texts, headers.PRIOR_ATTEMPTS),
+        prior_attempts=prior_attempts_in(texts),
         round=headers.read_count(texts, headers.DELAYED_RETRIES),
         delayed_retry_at=headers.read_date(texts, headers.DELAYED_RETRY_AT),
         first_delayed_retry_at=headers.read_date(texts, headers.FIRST_DELAYED_RETRY_AT),
@@ -155,7 +166,19 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         attempts=headers.read_count(texts, headers.ATTEMPTS),
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),
         faults=tuple(name for name in texts if name.startswith(FIRST_TO_TRIM)),
+        servicecontrol_retry=retry if all(retry) else None,
+        is_control=texts.get(headers.CONTROL_MESSAGE) == "True" and not texts.keys() & TO_A_TIMEOUTS_QUEUE,
     )
+
+
+def prior_attempts_in(texts: Mapping[str, str]) -> int:
+    """Return the attempts of this round that earlier copies have had; 0 where no header of this package is beside their number.
+
+    NServiceBus had a header of that name. A copy of this package's with the number also says since when it is held, or
+    when the first attempt failed.
+    """
+    count = headers.read_count(texts, headers.PRIOR_ATTEMPTS)
+    return count if count and any(name.startswith(headers.OWN) for name in texts) else 0
 
 
 def in_this_life(texts: Mapping[str, str], carried: Carried) -> Mapping[str, str]:

@@ -54,19 +54,30 @@ def content_of(outgoing: Outgoing) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()
 
 
+REPLY_TO_ADDRESS = "NServiceBus.ReplyToAddress"
+SAGA = {
+    "NServiceBus.OriginatingSagaId": "NServiceBus.SagaId",
+    "NServiceBus.OriginatingSagaType": "NServiceBus.SagaType",
+}
+"""Headers by which a reply finds the saga that sent what it replies to (NServiceBus, PopulateAutoCorrelationHeadersForRepliesBehavior)."""
+
+
 def headers_of(message: Message, outgoing: Outgoing, now: datetime) -> dict[str, str]:
     """Return the headers of an outgoing message, which say what it follows from, as NServiceBus writes them; the handler's own replace them."""
     incoming = message.headers
     trace = current_trace() or {name: incoming[name] for name in (TRACE_PARENT, TRACE_STATE) if name in incoming}
+    saga = {own: incoming[theirs] for theirs, own in SAGA.items() if theirs in incoming}
     return {
         MESSAGE_ID: outgoing.message_id or "",
         TIME_SENT: write_date(now),
         MESSAGE_INTENT: outgoing.intent,
         ORIGINATING_ENDPOINT: message.queue,
+        REPLY_TO_ADDRESS: message.queue,
         CONVERSATION_ID: incoming.get(CONVERSATION_ID) or message.id,
         CORRELATION_ID: incoming.get(CORRELATION_ID) or message.id,
         RELATED_TO: message.id,
         **trace,
+        **(saga if outgoing.intent == "Reply" else {}),
         **outgoing.headers,
     }
 

@@ -10,20 +10,21 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
-from recoverable.headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT
+from recoverable.headers import CONTENT_TYPE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, OWN, RETRY_HEADERS, TIME_SENT
 
-Intent: TypeAlias = Literal["Send", "Publish"]
+Intent: TypeAlias = Literal["Send", "Publish", "Reply"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class SendOptions(TypedDict, total=False):
-    """Options of `Message.send` and `Message.publish`, documented there."""
+    """Options of `Message.send`, documented there, of `publish` and `reply`."""
 
     headers: Mapping[str, str] | None
     attributes: Mapping[str, Any] | None
     delay: timedelta | None
     group_id: str | None
     message_id: str | None
+    message_type: str | None
 
 
 class OutgoingRefused(Exception):
@@ -39,7 +40,7 @@ class Outgoing(Frozen):
     """A message that a handler sends.
 
     Args:
-        intent: "Send" to a queue, "Publish" to a topic.
+        intent: "Send" to a queue, "Publish" to a topic, "Reply" to the queue that the sender of a message named.
         destination: the queue or topic, as the handler named it.
         body: text or bytes.
         headers: further headers.
@@ -69,7 +70,6 @@ class Outgoing(Frozen):
 LONGEST_ID = 128
 """Characters of an id: SQS takes as many of a MessageDeduplicationId, and Service Bus of a MessageId."""
 
-OWN = "Recoverable."
 FAULTS = ("NServiceBus.ExceptionInfo.", "NServiceBus.FailedQ", "NServiceBus.TimeOfFailure")
 SET_HERE = {MESSAGE_ID, TIME_SENT, *RETRY_HEADERS}
 
@@ -84,6 +84,7 @@ def checked(
     delay: timedelta | None = None,
     group_id: str | None = None,
     message_id: str | None = None,
+    message_type: str | None = None,
 ) -> Outgoing:
     """Return a snapshot of what is sent.
 
@@ -92,7 +93,12 @@ def checked(
         ValueError: a blank or empty part, a delay out of range, or a header that is not the handler's to set.
     """
     call = f"Message.{intent.lower()}"
-    wanted = "the name of a queue" if intent == "Send" else "the name of a topic"
+    kind = "topic" if intent == "Publish" else "queue"
+    typed = {}
+    if message_type is not None:
+        wanted = "the full name of a .NET type, such as Shop.PlaceOrder"
+        checked_queue(f"{call}(message_type)", message_type, wanted)
+        typed = {ENCLOSED_MESSAGE_TYPES: message_type, CONTENT_TYPE: "application/json"}
     for name, value in (("group_id", group_id), ("message_id", message_id)):
         if value is not None:
             checked_queue(f"{call}({name})", value, f"a text of 1 to {LONGEST_ID} characters")
@@ -100,9 +106,9 @@ def checked(
                 raise ValueError(f"{call}({name}) has {len(value)} characters; write at most {LONGEST_ID}")
     return Outgoing(
         intent,
-        checked_queue(f"{call}({'queue' if intent == 'Send' else 'topic'})", destination, wanted),
+        checked_queue(f"{call}({kind})", destination, f"the name of a {kind}"),
         snapshot(call, body),
-        headers=checked_headers(call, headers or {}),
+        headers=checked_headers(call, {**typed, **(headers or {})}),
         attributes=checked_attributes(call, attributes or {}),
         delay=NO_DELAY if delay is None else checked_delay(f"{call}(delay)", delay, MAX_DELAY),
         group_id=group_id,

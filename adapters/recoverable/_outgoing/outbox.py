@@ -7,7 +7,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from recoverable._outgoing.identity import content_of, headers_of, identity
+from recoverable._outgoing.identity import REPLY_TO_ADDRESS, content_of, headers_of, identity
 from recoverable._outgoing.message import Intent, Outgoing, checked
 
 if TYPE_CHECKING:
@@ -94,6 +94,23 @@ class Outbox:
 def collect(message: Message, intent: Intent, destination: str, body: object, **options: Any) -> None:
     """Add a message to what the attempt sends; see `Message.send`."""
     outbox_of(message).add(checked(intent, destination, body, **options))
+
+
+def reply_address(message: Message) -> str:
+    """Return the queue to which the sender of the message wants the reply.
+
+    Raises:
+        ValueError: it named none, or one that is elsewhere: NServiceBus writes the name of a queue, and `queue@machine` on other transports.
+    """
+    address = message.headers.get(REPLY_TO_ADDRESS)
+    if not address:
+        raise ValueError(f"Message.reply: the message has no {REPLY_TO_ADDRESS}; write Message.send(queue, ...)")
+    if "@" in address or ":" in address:
+        raise ValueError(
+            f"Message.reply: {REPLY_TO_ADDRESS} is {address!r}, which is no name of a queue in the same account and region, or namespace; "
+            "write Message.send(queue, ...)"
+        )
+    return address
 
 
 def collected(message: Message) -> tuple[Outgoing, ...]:

@@ -331,6 +331,12 @@ def plain_entry(wire: Wire) -> Entry:
     return native_entry(wire, kept, overflow)
 
 
+def control_entry(wire: Wire, headers: dict[str, str]) -> Entry:
+    """Return a control message of NServiceBus, which has no body, in the shape of a message that came."""
+    wrapper = None if wire.wrapper is None else {"Body": EMPTY_BODY, S3_BODY_KEY: None}
+    return plain_entry(Wire({"body": EMPTY_BODY}, b"", headers, {}, wrapper))
+
+
 def entry_for_dotnet(wire: Wire) -> Entry | None:
     """Return an error copy that comes back from ServiceControl as it was; None if it would be too large.
 

@@ -9,7 +9,7 @@ from recoverable._flow.invocation import Invocation
 from recoverable._ladder.settlement import COMPLETE
 from recoverable.aws._records import messages_of, records_of
 from recoverable.aws._time_budget import TimeBudget
-from recoverable.hosting import Environment, current_environment, utc_clock
+from recoverable.hosting import FACTS_FILE, Environment, current_environment, utc_clock
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ class SqsProcessor:
     def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._process_batch: ProcessBatch = process_batch
-        managed = MAX_CONCURRENCY in os.environ
-        if managed or (settings.heartbeat or settings.large_bodies or settings.recoverability.observe) is not None:
+        options = settings.heartbeat or settings.large_bodies or settings.recoverability.observe
+        if options is not None or MAX_CONCURRENCY in os.environ or FACTS_FILE in os.environ:
             from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
 
-            self._process_batch = processing(settings, process_batch, on_managed_instances=managed)
+            self._process_batch = processing(settings, process_batch, managed=MAX_CONCURRENCY in os.environ)
         client: Any = settings.client
         if client is not None:
             from recoverable._sqs.clients import given_client  # noqa: PLC0415  # for those who give one
@@ -176,9 +176,8 @@ class SqsProcessor:
 
 def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:
     """Run and settle the records of one invocation, each group before the next one runs; return those that SQS must deliver again."""
-    invocation, settlements, partial = batch.invocation, batch.invocation.settlements, batch.partial
+    invocation, settlements, partial, settled = batch.invocation, batch.invocation.settlements, batch.partial, 0
     unfinished: list[Delivery] = []
-    settled = 0
     for group, runs in groups_of(batch, unfinished):
         if runs:
             run_handlers(rest := iter(group), invocation)
@@ -198,8 +197,8 @@ def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:
 
             succeeded = are_completed(group, invocation)
         fails = invocation.interruption is not None or not (partial or (succeeded and not unfinished))
-        # an invocation that fails has nothing deleted by the mapping, and a body may go only when its message has gone
-        complete_now = fails or settled < len(batch.messages) or invocation.delete_bodies is not None
+        # an invocation that fails has nothing deleted by the mapping
+        complete_now = fails or settled < len(batch.messages) or invocation.completes
         if complete_now or not succeeded:
             from recoverable.aws._settle import settle  # noqa: PLC0415  # the failure side of this platform
 
@@ -219,6 +218,7 @@ def groups_of(batch: Batch, unfinished: list[Delivery]) -> Iterable[Group]:
     fifo = batch.invocation.platform.redelivers_only
     if not batch.restored and (not fifo or len(batch.messages) == 1):
         return ((batch.messages, True),)
+    batch.invocation.completes |= any(delivery.carried.servicecontrol_retry for delivery in batch.restored)
     if fifo:
         from recoverable.aws._fifo import fifo_batch  # noqa: PLC0415  # for such queues
 

@@ -21,6 +21,7 @@ from recoverable.aws._order import (
     in_messages,
     seconds_of_heartbeat,
     seconds_since_first_receive,
+    settle_expiring,
 )
 from recoverable.aws._restoring import receives
 
@@ -63,6 +64,8 @@ def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]
     for delivery in deliveries:
         if (settlement := settle_on_receipt(delivery, invocation, batch.time.total)) is not None:
             invocation.settle(delivery, settlement)
+    heads = [group[0] for group in by_group if invocation.settlement_of(group[0]) is None]
+    settle_expiring([each for each in heads if is_suspect(each, now, hidden)], invocation)
     if settled := [group.pop(0) for group in by_group if invocation.settlement_of(group[0]) is not None]:
         yield settled, False
     for group in suspects_last([group for group in by_group if group], now, hidden):

@@ -91,7 +91,7 @@ def attach_bodies(bodies: S3Bodies, batch: Batch) -> None:
         if (pointer := pointer_in(delivery.native)) is not None:
             delivery.message._body = partial(objects.fetch, pointer)  # noqa: SLF001  # see `Message`: a function that returns it
             if bodies.delete:
-                batch.invocation.delete_bodies = objects.delete_bodies_of
+                batch.invocation.delete_bodies, batch.invocation.completes = objects.delete_bodies_of, True
 
 
 def record_with_body(message: Message) -> Record:

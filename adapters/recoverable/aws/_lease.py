@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ from recoverable.aws._hidden import (
     must_be_hidden,
     seconds_to_hide,
 )
-from recoverable.aws._order import VISIBILITY_TIMEOUT, held_longest_first, seconds_since_first_receive
+from recoverable.aws._order import held_longest_first, seconds_since_first_receive
 from recoverable.aws._records import date_sent
 from recoverable.aws._restoring import receives
 from recoverable.aws._settle import log_failed_call, receipt
@@ -124,9 +123,7 @@ class KnownQueue:
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message: as SQS says, else the setting, else as long as the function runs."""
         said, setting = self.attributes.visibility_timeout, self._settings.visibility_timeout
-        seconds = float(said) if said is not None else setting.total_seconds() if setting else self.time.total
-        local = os.environ.get(VISIBILITY_TIMEOUT, "")
-        return min(seconds, int(local)) if local.isascii() and local.isdigit() else seconds
+        return float(said) if said is not None else setting.total_seconds() if setting else self.time.total
 
     @property
     def retention(self) -> timedelta:
@@ -144,10 +141,13 @@ class KnownQueue:
         return self.invocation.clock() - timedelta(seconds=self.attributes.ahead)
 
     def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message would not be seen again that waits so long, None for the queue's own time; "" where it would."""
+        """Return why a message would not be seen again that waits so long; "" where it would.
+
+        None is for one that may end its process: it must be seen again even if its next delivery is lost, too.
+        """
         if (sent_at := date_sent(delivery.message)) is None:
             return ""
-        wait = timedelta(seconds=self.visibility_timeout) if after is None else after
+        wait = timedelta(seconds=2 * self.visibility_timeout) if after is None else after
         return why_it_expires(
             self.now_at_sqs() - sent_at, wait, retention=self.retention, invocation=longest_invocation(self.time)
         )
@@ -196,6 +196,10 @@ class OrderedLease:
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message."""
         return self._known.visibility_timeout
+
+    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message would expire unseen; see `KnownQueue`."""
+        return self._known.why_it_expires(delivery, after)
 
     def is_lost(self, _: Delivery) -> bool:
         """Return False: SQS refuses the handle of a message that another has received since."""
@@ -258,6 +262,10 @@ class HiddenLease:
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message."""
         return self._queue.visibility_timeout
+
+    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message would expire unseen; see `KnownQueue`."""
+        return self._queue.why_it_expires(delivery, after)
 
     def is_lost(self, delivery: Delivery) -> bool:
         """True if others may have received a message before a call that is made for it now has ended."""

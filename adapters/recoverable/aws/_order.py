@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from recoverable._flow.settle import hand_back, settle_without_attempt
+from recoverable._errors import UnreportedFailure
+from recoverable._flow.settle import NO_OUTCOME, decide_and_report, hand_back, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
 
@@ -26,8 +27,8 @@ MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
 LONGEST_SPREAD = timedelta(minutes=15)
 """The longest delay of one message (Amazon SQS delay queues)."""
 
-VISIBILITY_TIMEOUT = "RECOVERABLE_VISIBILITY_TIMEOUT"
-"""The environment variable by which a local host says in seconds for how long its queues hide messages, where that is less than in AWS."""
+REDELIVER_AFTER = "RECOVERABLE_REDELIVER_AFTER"
+"""The environment variable by which a local host says how many seconds after a time-out or crash messages come back, sooner than in AWS."""
 
 CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
@@ -42,6 +43,7 @@ def standard_batch(batch: Batch) -> MessageGroups:
         not_hidden = {*invocation.lease.hide_to_the_end()}
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
+    settled += settle_expiring([e for e in restored if e.suspect and e.deliveries > 1 and e not in settled], invocation)
     aside, ready = list[Delivery](), list[Delivery]()
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
@@ -103,14 +105,14 @@ def hidden_for(batch: Batch) -> float:
         return 0.0
     shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
     if time.visibility_timeout is not None:
-        return min(shortest, time.visibility_timeout.total_seconds())
-    if (
+        shortest = min(shortest, time.visibility_timeout.total_seconds())
+    elif (
         not batch.queue.fifo
         and batch.invocation.lease is not None
         and any(each.deliveries > 1 for each in batch.restored)
     ):
-        return min(shortest, batch.invocation.lease.visibility_timeout)
-    text = os.environ.get(VISIBILITY_TIMEOUT, "")
+        shortest = min(shortest, batch.invocation.lease.visibility_timeout)
+    text = os.environ.get(REDELIVER_AFTER, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 
 
@@ -195,6 +197,24 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
                 settled.append(delivery)
             else:
                 delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+    return settled
+
+
+def settle_expiring(suspects: list[Delivery], invocation: Invocation) -> list[Delivery]:
+    """Record the settlement of the suspects that would expire unseen if they ended their process now; return these.
+
+    Each goes on as a copy, which has a retention of its own. Where order is kept it moves to the error queue.
+    """
+    settled: list[Delivery] = []
+    for suspect in suspects:
+        if invocation.lease is None or not (why := invocation.lease.why_it_expires(suspect, None)):
+            continue
+        if invocation.platform.redelivers_only:
+            settlement = decide_and_report(suspect, UnreportedFailure(f"{NO_OUTCOME}; {why}"), invocation, why)
+        else:
+            settlement = hand_back(suspect, invocation, reason=why)
+        invocation.settle(suspect, settlement)
+        settled.append(suspect)
     return settled
 
 

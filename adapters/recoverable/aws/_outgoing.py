@@ -66,9 +66,9 @@ class SqsSender:
         """
         call = f"Message.{outgoing.intent.lower()}"
         to = (
-            destination(outgoing.destination, self._queue)
-            if outgoing.intent == "Send"
-            else topic_of(outgoing.destination, self._queue)
+            topic_of(outgoing.destination, self._queue)
+            if outgoing.intent == "Publish"
+            else destination(outgoing.destination, self._queue)
         )
         entry: Entry = {
             "MessageBody": body_text(call, outgoing.body),

@@ -7,6 +7,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
+from recoverable._errors import UnreportedFailure
 from recoverable._flow.settle import LOST, is_lost_to_another
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
@@ -18,7 +19,8 @@ from recoverable._sqs.answers import describe_error
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._copies import copy_of, without_faults
+from recoverable._sqs.wire import control_entry, wire_of
+from recoverable.aws._copies import copy_of, identity, without_faults
 from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
 from recoverable.headers import DUE_AT, read_date
 
@@ -65,6 +67,10 @@ NOT_DELETED = (
     "fails. Check the permission sqs:DeleteMessage."
 )
 REPEATED = "It is repeated once."
+NOT_ACKNOWLEDGED = (
+    "They were handled, and ServicePulse shows their retries as pending: mark them as resolved there. Check the permission "
+    "sqs:SendMessage."
+)
 NOT_CHANGED = (
     "They will be redelivered after their visibility timeout, not after the delay that was decided. "
     "Check the permission sqs:ChangeMessageVisibility."
@@ -103,6 +109,7 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
             together = [copy for copy in together if copy.delivery in hidden] if late else together  # noqa: PLW2901  # fewer of them
         unsent += send_and_delete(together, batch) if together else []
     if complete_now and completed:
+        acknowledge(completed, batch)
         deleted = delete(completed, batch)
         if invocation.delete_bodies is not None:
             invocation.delete_bodies(deleted)
@@ -257,22 +264,41 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
 
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
-    sent because it is too large for its own queue moves to the error queue.
+    sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays.
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
-    if queue.fifo or not failure.is_for_good:
+    lease = invocation.lease
+    expires = "" if lease is None else lease.why_it_expires(delivery, longer_wait(delivery, batch))
+    if queue.fifo or not (failure.is_for_good or expires):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or forward.changes.get(FAILED_QUEUE):
         later, to = deferral_after_refusal(delivery, forward), queue
-    elif failure.kind != "size" or not isinstance(delivery.error, Exception):
+    elif not expires and (failure.kind != "size" or not isinstance(delivery.error, Exception)):
         return None  # its own queue may take it later, or it was only to wait
     else:
         settings, platform = invocation.recoverability, invocation.platform
-        moved = give_up(delivery, delivery.error, recoverability=settings, platform=platform, now=invocation.clock())
+        error = delivery.error
+        if not isinstance(error, Exception):
+            error = UnreportedFailure(f"its queue took no copy of it, and {expires}")
+        moved = give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
         if not isinstance(moved, Forward):
             return None
         later, to = moved, destination(moved.to, queue)
     return copy_of(delivery, later, source=queue, to=to, context=batch.time.context)
+
+
+def acknowledge(completed: list[Delivery], batch: Batch) -> None:
+    """Send ServiceControl an acknowledgement of each retry of its own, in the shape in which it came."""
+    retried = [delivery for delivery in completed if delivery.carried.servicecontrol_retry]
+    if not retried:
+        return
+    from recoverable._flow.acknowledge import acknowledgements  # noqa: PLC0415  # few messages are such
+
+    queue, invocation = batch.queue, batch.invocation
+    to = destination(invocation.recoverability.failed.error_queue or "", queue)
+    waiting = acknowledgements(retried, to.name, lambda each: identity(each, queue, to), invocation)
+    items = [(delivery, control_entry(wire_of(delivery.native), headers)) for delivery, headers in waiting]
+    call_in_tens(SEND, items, NOT_ACKNOWLEDGED, batch, to)
 
 
 def delete(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
@@ -293,19 +319,25 @@ def change_visibility(redelivered: list[tuple[Delivery, int]], batch: Batch) -> 
 
 
 def call_in_tens(
-    operation: BatchOperation, items: list[tuple[Delivery, Entry]], consequence: str, batch: Batch
+    operation: BatchOperation,
+    items: list[tuple[Delivery, Entry]],
+    consequence: str,
+    batch: Batch,
+    to: Queue | None = None,
 ) -> list[Delivery]:
-    """Make the calls, log what failed, and return the deliveries for which they are not confirmed."""
-    broker, invocation = batch.broker, batch.invocation
+    """Make the calls, to the queue that the messages came from unless another is given; log what failed, and return the deliveries for which
+    they are not confirmed.
+    """
+    broker, invocation, to = batch.broker, batch.invocation, to or batch.queue
     missed: list[Delivery] = []
     for start in range(0, len(items), MAX_ENTRIES):
         together = items[start : start + MAX_ENTRIES]
         if invocation.heartbeat is not None:
             invocation.heartbeat.end([delivery for delivery, _ in together])
-        if failures := broker.call(operation, batch.queue, [entry for _, entry in together]).failures:
+        if failures := broker.call(operation, to, [entry for _, entry in together]).failures:
             concerned = [together[n][0] for n in failures]
             reasons = {failure.reason for failure in failures.values()}
-            log_failed_call(operation, batch.queue, concerned, reasons, consequence, invocation.redact)
+            log_failed_call(operation, to, concerned, reasons, consequence, invocation.redact)
             missed += concerned
     return missed
 

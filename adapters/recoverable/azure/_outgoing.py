@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recoverable._flow.acknowledge import acknowledgements, log_not_acknowledged
 from recoverable._flow.refusals import MOST_REFUSALS, is_refused_for_good, settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent, settle_unsent_in_order
 from recoverable._ladder.backoff import delay_after_refusal, pauses
+from recoverable._ladder.settlement import COMPLETE
 from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing, OutgoingRefused
-from recoverable._service_bus.answers import UNTRIED
+from recoverable._service_bus.answers import UNTRIED, failure_of
 from recoverable._service_bus.wire import LARGEST_ULONG, SMALLEST_LONG, Copy, check_properties, in_milliseconds, typed
-from recoverable.azure._copies import broker_id
+from recoverable.azure._copies import broker_id, identity
 from recoverable.azure._messages import delivered
-from recoverable.headers import CORRELATION_ID, ORIGIN, sendable
+from recoverable.headers import CORRELATION_ID, MESSAGE_ID, ORIGIN, sendable
 
 if TYPE_CHECKING:
+    from recoverable._flow.flow import Flow
     from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
@@ -102,6 +106,29 @@ def property_of(call: str, name: object, value: object) -> Any:
     if isinstance(value, int) and not SMALLEST_LONG <= value <= LARGEST_ULONG:
         raise ValueError(f"{call}(attributes) has {name!r} of {value}; write an integer of 64 bits, or a text")
     return typed(value)
+
+
+def acknowledge_after(steps: Flow, retried: list[Delivery], work: Processing) -> Flow:
+    """Do the steps of an invocation, and then send ServiceControl an acknowledgement of each retry of its own that was handled or discarded."""
+    failure = yield from steps
+    if failure is None:
+        yield partial(send_acknowledgements, retried, work)
+    return failure
+
+
+def send_acknowledgements(retried: list[Delivery], work: Processing) -> None:
+    """Send the acknowledgements; what cannot be sent is logged, and its message is completed all the same."""
+    invocation, to = work.invocation, work.settings.recoverability.failed.error_queue or ""
+    completed = [each for each in retried if invocation.settlement_of(each) is COMPLETE]
+    waiting = acknowledgements(completed, to, lambda each: identity(each, broker_id(each.native), "", to), invocation)
+    for delivery, headers in waiting:
+        fields = {"body": b"", "message_id": headers[MESSAGE_ID], "application_properties": headers}
+        try:
+            (failure,) = work.send([Copy(delivery.message.id, to, fields)])
+        except Exception as error:  # noqa: BLE001  # logged; such as a connection that is not set
+            failure = failure_of(error)
+        if failure is not None:
+            log_not_acknowledged(delivery, f"Service Bus send to '{to}' failed: {failure.reason}", invocation)
 
 
 def send_outgoing(work: Processing) -> None:

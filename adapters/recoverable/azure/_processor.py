@@ -59,9 +59,10 @@ class WorkerDeadline(Deadline):
     """
 
     def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
+        """Return for how many seconds a handler may run that starts now; set `began` to now, and `ends` to when it must have ended."""
         seconds = min(self._seconds_for_handlers(), self.own_seconds)  # type: ignore[misc]  # it is always given
-        self.ends = self.now() + seconds
+        self.began = self.now()
+        self.ends = self.began + seconds
         return seconds
 
     def arm(self) -> None:
@@ -81,6 +82,7 @@ class Processor(Frozen):
         time_for_handlers: for how long handlers may start; None where the host renews the locks.
         time_for_sends: for how long copies may be sent; None as before.
         environment: client and clock of an invocation that no test makes.
+        facts_file: the path of the file that takes all facts, where a host asks for them.
     """
 
     handler: Callable[[Message], Any]
@@ -92,6 +94,7 @@ class Processor(Frozen):
     time_for_handlers: timedelta | None
     time_for_sends: timedelta | None
     environment: Environment
+    facts_file: str | None
 
     __hash__ = object.__hash__  # the state that a process keeps is each endpoint's own
 
@@ -120,6 +123,10 @@ class Processor(Frozen):
             countdown(environment, self.platform.longest_delay), countdown(environment, self.time_for_sends),
         )  # fmt: skip
         steps: Flow = process_messages(work)
+        if retried := [delivery for delivery in deliveries if delivery.carried.servicecontrol_retry]:
+            from recoverable.azure._outgoing import acknowledge_after  # noqa: PLC0415  # few messages are such
+
+            steps = acknowledge_after(steps, retried, work)
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -142,10 +149,11 @@ class Processor(Frozen):
         own = self.settings.handler_timeout
         seconds = FOREVER if own is None else own.total_seconds()
         deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
+        deadline.now = environment.seconds
         return Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
-            observer=self._observer(environment), sender=partial(outgoing_sender, environment, self.settings),
+            observer=self._observer(environment, context), sender=partial(outgoing_sender, environment, self.settings),
             holds_interruptions=False,
         )  # fmt: skip
 
@@ -157,13 +165,12 @@ class Processor(Frozen):
 
         return limited(handler, self.settings.handler_timeout.total_seconds(), environment)
 
-    def _observer(self, environment: Environment) -> Observer | None:
-        callbacks = self.settings.recoverability.observe
-        if callbacks is None:
+    def _observer(self, environment: Environment, context: Context | None) -> Observer | None:
+        if self.settings.recoverability.observe is None and self.facts_file is None:
             return None
         from recoverable._observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
 
-        return Observer(callbacks, "servicebus", environment.clock)
+        return Observer(self.settings.recoverability, "servicebus", environment.clock, context, self.facts_file)
 
     def _limiter(self, environment: Environment) -> Limiter | None:
         limit = self.settings.recoverability.rate_limit
@@ -269,7 +276,8 @@ def process_messages(work: Processing) -> Steps:
         settlement = settlements.get(delivery.message)
         if isinstance(settlement, Redeliver):
             yield from abandon(delivery, settlement, work)
-    yield from send_collected(work)
+    if work.invocation.outgoing:
+        yield from send_collected(work)
     forwards = yield from forwards_of(work.deliveries, work)
     if forwards:
         yield from send_all([each for each in forwards if not is_deferral(each[0])], work)

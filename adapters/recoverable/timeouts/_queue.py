@@ -9,16 +9,14 @@ from datetime import datetime
 from recoverable._errors import MessageDeserializationError
 from recoverable._message import Message
 from recoverable._sqs.wire import EMPTY_BODY
-from recoverable.headers import MESSAGE_ID, RETRY_HEADERS, TIME_SENT, read_date
+from recoverable.headers import CLEAR_TIMEOUTS, MESSAGE_ID, RETRY_HEADERS, TIME_SENT, TIMEOUT_EXPIRE, read_date
 from recoverable.timeouts._scheduling import RELATED_TO_TIMEOUT, SAGA_ID, Timeouts
 from recoverable.timeouts._timeout import LATEST
 
-EXPIRE = "NServiceBus.Timeout.Expire"
 ROUTE_TO = "NServiceBus.Timeout.RouteExpiredTimeoutTo"
-CLEAR = "NServiceBus.ClearTimeouts"
 REPLY_TO = "NServiceBus.ReplyToAddress"
 
-REQUEST_HEADERS = {EXPIRE, ROUTE_TO, CLEAR, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
+REQUEST_HEADERS = {TIMEOUT_EXPIRE, ROUTE_TO, CLEAR_TIMEOUTS, RELATED_TO_TIMEOUT, TIME_SENT, *RETRY_HEADERS}
 """Headers for the timeouts queue itself, or set there; the receiver does not get them."""
 
 
@@ -43,7 +41,7 @@ class TimeoutsQueue:
             SendFailed: the message is due already, and SQS did not take it; it is tried again.
         """
         try:
-            if CLEAR in message.headers:
+            if CLEAR_TIMEOUTS in message.headers:
                 self._timeouts.cancel_for(first_header(message.headers, SAGA_ID))
             else:
                 self._schedule(message)
@@ -75,11 +73,11 @@ def parse_due_time(headers: Mapping[str, str]) -> datetime:
     Raises:
         MessageDeserializationError: there is none, or it is later than 2286.
     """
-    due = read_date(headers, EXPIRE)
+    due = read_date(headers, TIMEOUT_EXPIRE)
     if due is None or due > LATEST:
-        what = repr(headers[EXPIRE]) if EXPIRE in headers else "absent"
+        what = repr(headers[TIMEOUT_EXPIRE]) if TIMEOUT_EXPIRE in headers else "absent"
         raise MessageDeserializationError(
-            f"no timeout: its header {EXPIRE} is {what}; wanted is a date until 2286, such as 2030-01-31 23:59:59:000000 Z"
+            f"no timeout: its header {TIMEOUT_EXPIRE} is {what}; wanted is a date until 2286, such as 2030-01-31 23:59:59:000000 Z"
         )
     return due
 

@@ -100,6 +100,7 @@ def test_headers_say_what_a_message_follows_from(orders: Queue, error: Queue, in
     assert sent == {
         "NServiceBus.MessageIntent": "Send",
         "NServiceBus.OriginatingEndpoint": orders.name,
+        "NServiceBus.ReplyToAddress": orders.name,
         "NServiceBus.ConversationId": "talk-1",
         "NServiceBus.CorrelationId": "order-1",
         "NServiceBus.RelatedTo": "order-1",

@@ -8,20 +8,9 @@ from datetime import timedelta
 import pytest
 
 from local.demo.examples import DEADLY, FLAKY, GOOD, IDS
-from recoverable_local.demo.aws.entries import count_dispatched, to_error_message, to_event
+from recoverable_local.demo.aws.entries import count_dispatched, to_event
 from recoverable_local.demo.progress import Event, InvocationEnded, InvocationStarted, OrderLogged
-from recoverable_local.demo.result import ErrorMessage
-from recoverable_local.lambda_host import (
-    Died,
-    Ended,
-    Entry,
-    FunctionLog,
-    Invoked,
-    Outcome,
-    QueuedMessage,
-    Returned,
-    Started,
-)
+from recoverable_local.lambda_host import Died, Ended, Entry, FunctionLog, Invoked, Outcome, Returned, Started
 
 
 def line(logger: str, **facts: object) -> FunctionLog:
@@ -63,20 +52,6 @@ def ended(outcome: Outcome) -> Ended:
 )
 def test_an_entry_tells(entry: Entry, expected: Event | None) -> None:
     assert to_event(entry, IDS) == expected
-
-
-@pytest.mark.parametrize(
-    ("attributes", "headers"),
-    [
-        ({"NServiceBus.AmazonSQS.Headers": '{"a": "b"}'}, {"a": "b"}),
-        ({"NServiceBus.AmazonSQS.Headers": "no JSON"}, {}),
-        ({}, {}),
-    ],
-)
-def test_what_is_given_up_has_the_headers_of_its_one_attribute(
-    attributes: dict[str, str], headers: dict[str, str]
-) -> None:
-    assert to_error_message(QueuedMessage("id", "body", attributes, {})) == ErrorMessage("body", headers)
 
 
 def test_what_the_dispatcher_has_sent_is_counted_by_what_it_says() -> None:

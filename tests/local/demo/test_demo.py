@@ -12,7 +12,6 @@ from recoverable._cli import main
 from recoverable_local.functions_host import MINIMAL_HOST_JSON
 
 
-@pytest.mark.xfail(strict=False, reason="red in two whole runs: orders end in the error queue; the cause is not known")
 @pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("cloud", ["aws", "azure"])

@@ -10,9 +10,9 @@ import pytest
 from local.lambda_host.test_template import SHOP
 from recoverable_local.lambda_host.runtime.environment import (
     credentials,
-    hidden_for,
     lambda_variables,
     process_variables,
+    redelivery_variables,
 )
 
 DUMMIES = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
@@ -57,6 +57,6 @@ def test_a_process_gets_the_way_to_python_and_to_its_modules_and_nothing_else_of
     }
 
 
-def test_the_endpoint_learns_for_how_long_the_queues_hide_messages() -> None:
-    assert hidden_for(None) == {}
-    assert hidden_for(timedelta(seconds=2)) == {"RECOVERABLE_VISIBILITY_TIMEOUT": "2"}
+def test_the_endpoint_learns_how_soon_messages_come_back_after_a_crash() -> None:
+    assert redelivery_variables(None) == {}
+    assert redelivery_variables(timedelta(seconds=2)) == {"RECOVERABLE_REDELIVER_AFTER": "2"}

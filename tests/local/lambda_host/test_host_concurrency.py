@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from local.lambda_host.conftest import Start
-from recoverable_local.lambda_host import Ended, Expired, Invoked, Started, Throttled
+from recoverable_local.lambda_host import Invoked, Started, Throttled
 
 pytestmark = pytest.mark.slow
 
@@ -46,22 +45,3 @@ def test_a_batch_without_a_free_instance_waits_for_one(start: Start, tmp_path: P
     assert [entry.message_ids for entry in running.all(Throttled)] in ([(first,)], [(second,)])
     assert running.delivered() == [("wait", 1), ("wait", 1)]
     assert len(running.all(Started)) == 1
-
-
-def test_a_throttled_batch_costs_a_receive_for_each_visibility_timeout(start: Start, tmp_path: Path) -> None:
-    running = start(
-        event={"BatchSize": 1},
-        function={"ReservedConcurrentExecutions": 1},
-        settings={"visibility_timeout": timedelta(seconds=1), "concurrency": 2},
-    )
-    gate = tmp_path / "gate"
-    running.send("wait", gate=str(gate))
-    running.until(lambda: running.all(Invoked))
-    late = running.send("succeed")
-    running.until(lambda: any(late in entry.message_ids for entry in running.all(Expired)))
-    gate.touch()
-
-    running.until(lambda: any(late in entry.completed for entry in running.all(Ended)))
-
-    receives = [count for deed, count in running.delivered() if deed == "succeed"]
-    assert receives[0] >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from base64 import b64encode
 from datetime import timedelta
 from pathlib import Path
 
@@ -94,6 +95,17 @@ def test_a_queue_shows_its_messages_and_keeps_them(start: Start) -> None:
     assert looks == [list(range(12))] * 2
     assert errors.messages()[0].attributes == {"tenant": "blue", "picture": b"\x01"}
     assert errors.depth() == Depth(visible=12, in_flight=0, delayed=0)
+
+
+def test_a_queue_shows_headers_and_text_of_an_error_copy_that_is_in_the_wrapper(start: Start) -> None:
+    errors = start().host.queue("errors")
+    errors.send(
+        {"Body": b64encode(b"kill").decode(), "Headers": {"Recoverable.Native": "1", "NServiceBus.MessageId": "7"}}
+    )
+
+    (seen,) = errors.messages()
+
+    assert (seen.body, seen.headers) == ("kill", {"NServiceBus.MessageId": "7"})
 
 
 def test_a_delayed_message_is_counted_as_delayed(start: Start) -> None:

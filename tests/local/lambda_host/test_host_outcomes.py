@@ -77,6 +77,16 @@ def test_a_process_that_ends_by_itself_brings_the_batch_back_to_another_instance
     assert first.pid != second.pid
 
 
+@pytest.mark.parametrize("end", ["exit", "sleep"])
+def test_what_died_or_timed_out_comes_back_after_the_time_that_the_host_is_given(start: Start, end: str) -> None:
+    running = start(function={"Timeout": 5}, settings={"redeliver_after": timedelta(seconds=1)})
+    running.send(end)
+
+    running.until(lambda: len(running.all(Invoked)) >= 2)
+
+    assert running.delivered()[:2] == [(end, 1), (end, 2)]
+
+
 def test_a_time_out_kills_the_instance_and_brings_the_batch_back(start: Start) -> None:
     running = start(function={"Timeout": 1})
     order = running.send("sleep")

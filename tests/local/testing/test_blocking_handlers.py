@@ -16,8 +16,16 @@ from recoverable import Message
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import HandlerBlocked, ServiceBusWorld, SqsWorld
+from recoverable_local.testing.engine import real_time
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer that interrupts")
+
+
+@pytest.fixture
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a second where users wait for thirty."""
+    monkeypatch.setattr(real_time, "LEAST", 1.0)
+
 
 HINT = r"a handler of 'orders' blocked for 1 s of real time.*world\.spend\(seconds\).*world\.hang\(seconds\)"
 
@@ -35,6 +43,7 @@ def swallow(_message: Message) -> None:
         time.sleep(60)
 
 
+@pytest.mark.usefixtures("_at_once")
 @pytest.mark.parametrize("handler", [block, block_in_a_coroutine, swallow])
 def test_a_run_on_sqs_ends_where_the_function_would_be_killed(
     handler: Callable[[Message], object], sqs_world: SqsWorld
@@ -46,6 +55,7 @@ def test_a_run_on_sqs_ends_where_the_function_would_be_killed(
         sqs_world.run()
 
 
+@pytest.mark.usefixtures("_at_once")
 @pytest.mark.parametrize("handler", [block, block_in_a_coroutine, swallow])
 def test_a_run_on_service_bus_ends_where_the_function_would_be_killed(
     handler: Callable[[Message], None], service_bus_world: ServiceBusWorld
@@ -57,6 +67,7 @@ def test_a_run_on_service_bus_ends_where_the_function_would_be_killed(
         service_bus_world.run()
 
 
+@pytest.mark.usefixtures("_at_once")
 def test_a_run_ends_where_the_endpoint_would_stop_its_handler(sqs_world: SqsWorld) -> None:
     sqs_world.serve("orders", SqsEndpoint(block, handler_timeout=timedelta(seconds=1)))
     sqs_world.send("orders", "x")
@@ -65,6 +76,7 @@ def test_a_run_ends_where_the_endpoint_would_stop_its_handler(sqs_world: SqsWorl
         sqs_world.run()
 
 
+@pytest.mark.usefixtures("_at_once")
 def test_a_run_in_an_async_test_ends_too(sqs_world: SqsWorld) -> None:
     async def test() -> None:
         sqs_world.serve("orders", endpoint(block), timeout=1)
@@ -75,6 +87,7 @@ def test_a_run_in_an_async_test_ends_too(sqs_world: SqsWorld) -> None:
     asyncio.run(test())
 
 
+@pytest.mark.usefixtures("_at_once")
 def test_a_handler_that_blocks_beside_one_that_spends_time_ends_the_run(sqs_world: SqsWorld) -> None:
     def handle(message: Message) -> None:
         if message.text == "blocks":

@@ -18,7 +18,7 @@ from proof.lineage import origin_from
 from proof.sqs.lineage import traced
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws._batch import MAX_CONCURRENCY
-from recoverable.headers import PRIOR_ATTEMPTS
+from recoverable.headers import ORIGIN, PRIOR_ATTEMPTS
 from recoverable_local.testing import EndlessRun, Refused, Slow, SqsWorld
 
 QUEUE, ERRORS = "jobs", "errors"
@@ -203,7 +203,7 @@ def send_all(crowd: Crowd, world: SqsWorld) -> dict[str, str]:
     arrivals = [*((0.0, body) for body in bodies), *crowd.later]
     names = {}
     for number, (after, body) in enumerate(arrivals):
-        carried = json.dumps({PRIOR_ATTEMPTS: str(carried_by(crowd, number))})
+        carried = json.dumps({ORIGIN: str(number), PRIOR_ATTEMPTS: str(carried_by(crowd, number))})
         attributes = {"NServiceBus.AmazonSQS.Headers": carried} if carried_by(crowd, number) else None
         names[world.send(QUEUE, body, attributes=attributes, delay=timedelta(seconds=int(after)))] = f"{number} {body}"
     return names

@@ -27,6 +27,10 @@ SCENARIOS: tuple[Scenario, ...] = (
         mapping={"batch_size": 1},
     ),
     Scenario(
+        name="FIFO killer whose runs outlast the retention", bodies=("kills",), queue="jobs.fifo", recoverability=hours(35, 0),
+        mapping={"batch_size": 1}, visibility=1_200, retention=timedelta(hours=10), counted=False, share=0.1,
+    ),
+    Scenario(
         name="FIFO killer under a heartbeat", bodies=("collapses", "works"), queue="jobs.fifo", recoverability=hours(1, 2),
         mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)}, share=0.03,
     ),

@@ -49,6 +49,7 @@ class Scenario:
         sends_to: where handlers send.
         create_missing: whether queues that nobody made are there.
         visibility: seconds for which the queue hides what it gave out.
+        retention: how long the queue keeps a message.
         overlaps: whether a delivery may outlive its visibility timeout, so that another begins beside it.
     """
 
@@ -70,6 +71,7 @@ class Scenario:
     sends_to: tuple[str, ...] = ("out",)
     create_missing: bool = True
     visibility: int = VISIBILITY
+    retention: timedelta = timedelta(days=4)
     overlaps: bool = False
 
     @property
@@ -144,7 +146,11 @@ def make_queue(world: SqsWorld, scenario: Scenario, visibility: int) -> None:
     neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
     receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
     world.create_queue(
-        scenario.queue, visibility_timeout=visibility, dead_letter_queue=neighbour, max_receive_count=receives
+        scenario.queue,
+        visibility_timeout=visibility,
+        retention=scenario.retention,
+        dead_letter_queue=neighbour,
+        max_receive_count=receives,
     )
 
 

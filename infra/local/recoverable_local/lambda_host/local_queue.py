@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from recoverable._sqs.wire import wire_of
+from recoverable_local.lambda_host.records import to_record
 from recoverable_local.lambda_host.services.sqs import Sqs
 
 if TYPE_CHECKING:
@@ -38,13 +40,16 @@ class QueuedMessage:
 
     Args:
         id: The message id that the broker assigned.
-        body: The text.
-        attributes: The user's attributes, numbers as text.
+        body: The text, as its sender wrote it.
+        headers: This package's headers and NServiceBus's, from where they are: the one attribute, or the wrapper that some error
+            copies have.
+        attributes: All attributes, numbers as text.
         system: The broker's attributes, such as `ApproximateReceiveCount`.
     """
 
     id: str
     body: str
+    headers: Mapping[str, str]
     attributes: Mapping[str, str | bytes]
     system: Mapping[str, str]
 
@@ -99,7 +104,7 @@ class LocalQueue:
         while found := self.sqs.receive(self.url, max_messages=10, wait=0, visibility=_PEEK_VISIBILITY):
             received.extend(found)
         self.sqs.make_visible(self.url, [message["ReceiptHandle"] for message in received])
-        return [_queued(message) for message in received]
+        return [self._queued(message) for message in received]
 
     def depth(self) -> Depth:
         """Count the messages. This is no delivery and hides no message.
@@ -109,6 +114,18 @@ class LocalQueue:
         """
         first = self._count()
         return first if first.total else self._count()
+
+    def _queued(self, message: MessageTypeDef) -> QueuedMessage:
+        wire, given = wire_of(to_record(message, queue_arn=self.arn)), message.get("MessageAttributes", {})
+        return QueuedMessage(
+            id=message["MessageId"],
+            body=wire.record["body"],
+            headers=wire.headers,
+            attributes={
+                name: value.get("BinaryValue") or value.get("StringValue", "") for name, value in given.items()
+            },
+            system={str(name): value for name, value in message.get("Attributes", {}).items()},
+        )
 
     def _count(self) -> Depth:
         names = (
@@ -128,13 +145,3 @@ def _attribute(value: AttributeValue) -> dict[str, Any]:
             return {"DataType": "String", "StringValue": value}
         case _:
             return {"DataType": "Number", "StringValue": str(value)}
-
-
-def _queued(message: MessageTypeDef) -> QueuedMessage:
-    given = message.get("MessageAttributes", {})
-    return QueuedMessage(
-        id=message["MessageId"],
-        body=message["Body"],
-        attributes={name: value.get("BinaryValue") or value.get("StringValue", "") for name, value in given.items()},
-        system={str(name): value for name, value in message.get("Attributes", {}).items()},
-    )

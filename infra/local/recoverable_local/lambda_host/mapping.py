@@ -18,12 +18,13 @@ from recoverable_local.lambda_host.filtering import passes
 from recoverable_local.lambda_host.journal import BrokerTrouble, FilteredOut
 from recoverable_local.lambda_host.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
 from recoverable_local.lambda_host.responses import batch_result
-from recoverable_local.lambda_host.runtime.invoker import Invoker
-from recoverable_local.lambda_host.runtime.outcomes import Returned
+from recoverable_local.lambda_host.runtime.invoker import Invoker, Run
+from recoverable_local.lambda_host.runtime.outcomes import Raised, Returned
 from recoverable_local.lambda_host.runtime.pool import PoolClosed
 from recoverable_local.lambda_host.sam.created import CreatedQueue
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping
 from recoverable_local.lambda_host.services.sqs import Sqs
+from recoverable_local.outcomes import TimedOut
 
 _LONG_POLL = 1  # seconds; Lambda waits 20, which would delay Ctrl-C
 _PAUSE = 1.0  # seconds between calls to a broker that does not answer
@@ -39,6 +40,7 @@ class Poller:
         queue: The queue's name, URL and ARN on the broker.
         fifo: True for a FIFO queue.
         visibility_timeout: How long a received message stays hidden.
+        redeliver_after: How long after a time-out or crash the messages of the invocation come back; None for that time, too.
         concurrency: The most invocations at a time.
         sqs: The broker.
         invoker: Runs the function; its journal records how each batch ended.
@@ -49,6 +51,7 @@ class Poller:
     queue: CreatedQueue
     fifo: bool
     visibility_timeout: timedelta
+    redeliver_after: timedelta | None
     concurrency: int
     sqs: Sqs
     invoker: Invoker
@@ -132,8 +135,18 @@ class Poller:
         handles = {record["messageId"]: record["receiptHandle"] for record in records}
         result = batch_result(run.outcome, tuple(handles), partial_responses=self.mapping.partial_responses)
         self._delete([handles[message_id] for message_id in result.completed])
-        self.invoker.journal(self.invoker.ended_entry(run, result))
+        if (after := self.redeliver_after) is not None and self._has_no_process(run):
+            self._call(
+                "ChangeMessageVisibilityBatch",
+                lambda: self.sqs.make_visible(self.queue.url, [*handles.values()], after),
+            )
+        self.invoker.end(run, result)
         return not result.failed
+
+    def _has_no_process(self, run: Run) -> bool:
+        """True if no handler can still be at work on an invocation that failed; on Managed Instances nothing is killed at a time-out."""
+        goes_on = isinstance(run.outcome, TimedOut) and self.invoker.function.processes is not None
+        return not goes_on and not isinstance(run.outcome, Returned | Raised)
 
     def _delete(self, handles: Sequence[str]) -> None:
         name = "DeleteMessageBatch"

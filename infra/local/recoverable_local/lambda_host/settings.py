@@ -21,11 +21,11 @@ class Settings:
         in_process: Run the functions in this process, for debugging.
         concurrency: The most invocations at a time of a mapping for which the template sets no lower limit. Lambda begins with five.
         schedule_interval: Replaces each schedule's own, so that functions run more often than in AWS. One second or more.
-        visibility_timeout: Replaces each queue's own, so that messages come back sooner than in AWS after a time-out or crash. Whole
-            seconds, one or more.
+        redeliver_after: How long after a time-out or crash the messages of the invocation come back; None for when their visibility
+            timeout ends, as in AWS. Whole seconds, one or more.
 
     Raises:
-        ValueError: The concurrency is below 1, or the visibility timeout or the interval below a second.
+        ValueError: The concurrency is below 1, or one of the times below a second.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -36,14 +36,14 @@ class Settings:
     stack_name: str = "local"
     in_process: bool = False
     concurrency: int = 5
-    visibility_timeout: timedelta | None = None
     schedule_interval: timedelta | None = None
+    redeliver_after: timedelta | None = None
 
     def __post_init__(self) -> None:
         """Refuse values with which the host would wait forever or run in a hot loop."""
         if self.concurrency < 1:
             raise ValueError(f"concurrency is {self.concurrency}; write 1 or more.")
-        times = {"visibility_timeout": self.visibility_timeout, "schedule_interval": self.schedule_interval}
+        times = {"redeliver_after": self.redeliver_after, "schedule_interval": self.schedule_interval}
         for name, value in times.items():
             if value is not None and value < timedelta(seconds=1):
                 raise ValueError(f"{name} is {value}; write a second or more.")

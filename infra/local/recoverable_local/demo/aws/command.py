@@ -1,8 +1,9 @@
 """Send example orders to the example shop on a local SQS, and show each retry.
 
-The functions run as the template says, in AWS's own runtime client. Delays and the visibility timeout are shortened by configuration;
-time is real. The longest delay by SQS is shortened, too: a message with a longer delay is stored in a table, and a dispatcher sends it when
-it is due. The dispatcher runs each second instead of each minute. The exit status is 0 if each order ended where it must, else 1.
+The functions run as the template says, in AWS's own runtime client. Delays are shortened by configuration, and so is the time after which
+messages come back when their process died; time is real. The longest delay by SQS is shortened, too: a message with a longer delay is
+stored in a table, and a dispatcher sends it when it is due. The dispatcher runs each second instead of each minute. The exit status is 0
+if each order ended where it must, else 1.
 """
 
 from __future__ import annotations
@@ -14,24 +15,24 @@ from datetime import timedelta
 from rich.console import Console
 
 from recoverable_local.console import print_error
-from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_error_message, to_event
+from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_event
 from recoverable_local.demo.counters import counted_by_metrics, in_words
 from recoverable_local.demo.orders import ORDERS
 from recoverable_local.demo.progress import STORED, Progress
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
-from recoverable_local.demo.result import report_outgoing, report_result
+from recoverable_local.demo.result import ErrorMessage, report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
 from recoverable_local.lambda_host import Entry, LocalAws
 from recoverable_operate.errors import ErrorQueue, SqsErrorQueue, Stop, SystemClock
 from recoverable_operate.templates import TemplateError
 
-LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2", "FunctionTimeout": "10"}
+LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2"}
 STORE = {"Timeouts": "true"}
 METRICS = {"Metrics": "true"}
-VISIBILITY = timedelta(seconds=2)
+REDELIVER_AFTER = timedelta(seconds=2)
 INTERVAL = timedelta(seconds=1)
-DEADLINE = timedelta(seconds=120)
+DEADLINE = timedelta(minutes=10)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.template,
             parameters=LADDER | STORE | METRICS,
             environment={"LONGEST_DELAY_SECONDS": str(LONGEST_DELAY)},
-            visibility_timeout=VISIBILITY,
+            redeliver_after=REDELIVER_AFTER,
             schedule_interval=INTERVAL,
             endpoint_url=arguments.endpoint_url,
             observe=watcher,
@@ -63,14 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
 def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
     """Send the orders, show their progress, and check the result. Return the exit status."""
     console.print(
-        "AWS: two immediate and two delayed retries, so at most 9 attempts per order. The one that kills its process takes 40 seconds.\n"
+        "AWS: two immediate and two delayed retries, so at most 9 attempts per order. The one that kills its process takes a minute.\n"
         f"Delays up to {LONGEST_DELAY} s are left to SQS here; a message with a longer delay is stored in a table."
     )
     with host:
         watcher.set_ids({host.send("orders", order.body): order for order in ORDERS})
         with show_progress(watcher, console):
             host.run_until(lambda: watcher.ended() and host.queue("orders").depth().total == 0, deadline=DEADLINE)
-        found = [to_error_message(message) for message in host.queue("orders-error").messages()]
+        found = [ErrorMessage(message.body, message.headers) for message in host.queue("orders-error").messages()]
         console.print(error_queue_table("orders-error", found))
         console.print(in_words(counted_by_metrics(line.line for line in host.function_log)), soft_wrap=True)
         status = report_stored(watcher.progress, count_dispatched(host.function_log), console)

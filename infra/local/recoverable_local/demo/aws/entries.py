@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from recoverable_local.demo.orders import Order, order_in_log_line, orders_with_bodies, parse_object
 from recoverable_local.demo.progress import Event, InvocationEnded, InvocationStarted, OrderLogged
-from recoverable_local.demo.result import ErrorMessage
-from recoverable_local.lambda_host import Died, Ended, Entry, FunctionLog, Invoked, QueuedMessage
+from recoverable_local.lambda_host import Died, Ended, Entry, FunctionLog, Invoked
 
 LONGEST_DELAY = 2
 """The longest delay by SQS in the demo, in seconds; short, so that the demo can also show a stored message."""
 
-HEADERS = "NServiceBus.AmazonSQS.Headers"
 DISPATCHER = "recoverable.timeouts"
 
 
@@ -50,8 +48,3 @@ def count_dispatched(lines: Iterable[FunctionLog]) -> int:
     """Return how many messages the dispatcher sent, from its log."""
     reports = (parse_object(line.line) for line in lines)
     return sum(int(facts.get("dispatched", 0)) for facts in reports if facts.get("logger") == DISPATCHER)
-
-
-def to_error_message(message: QueuedMessage) -> ErrorMessage:
-    """Convert a message of the error queue; its headers are in one attribute."""
-    return ErrorMessage(message.body, parse_object(str(message.attributes.get(HEADERS, ""))))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from recoverable.aws._batch import MAX_CONCURRENCY
-from recoverable.aws._order import VISIBILITY_TIMEOUT
+from recoverable.aws._order import REDELIVER_AFTER
 from recoverable_local.lambda_host.sam.stack import Function
 
 _INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
@@ -23,7 +23,7 @@ def lambda_variables(
     endpoint_url: str,
     log_stream: str,
     host: Mapping[str, str],
-    visibility_timeout: timedelta | None = None,
+    redeliver_after: timedelta | None = None,
 ) -> dict[str, str]:
     """Return the environment variables of a function, without those of its process.
 
@@ -37,7 +37,7 @@ def lambda_variables(
         endpoint_url: The URL of the local broker.
         log_stream: The name of the instance's log stream.
         host: The host's own environment.
-        visibility_timeout: How long the queues hide messages where that is not what the template says; the endpoint must know.
+        redeliver_after: How long after a time-out or crash messages come back, where that is not as in AWS; the endpoint must know.
     """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return {
@@ -58,7 +58,7 @@ def lambda_variables(
         **(managed_variables(function.processes) if function.processes else {}),
         "LAMBDA_TASK_ROOT": str(function.code),
         "_HANDLER": function.handler,
-        **hidden_for(visibility_timeout),
+        **redelivery_variables(redeliver_after),
         **function.environment,
     }
 
@@ -72,9 +72,9 @@ def managed_variables(processes: int) -> dict[str, str]:
     }
 
 
-def hidden_for(visibility_timeout: timedelta | None) -> dict[str, str]:
-    """Return the variable that tells the endpoint for how long the queues hide messages; none where AWS would hide them as long."""
-    return {} if visibility_timeout is None else {VISIBILITY_TIMEOUT: str(int(visibility_timeout.total_seconds()))}
+def redelivery_variables(after: timedelta | None) -> dict[str, str]:
+    """Return the variable that says how long after a time-out or crash messages come back; none where that is as in AWS."""
+    return {} if after is None else {REDELIVER_AFTER: str(int(after.total_seconds()))}
 
 
 def process_variables(function: Function, *, api_address: str, host: Mapping[str, str]) -> dict[str, str]:

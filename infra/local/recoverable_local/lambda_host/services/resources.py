@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 
 from recoverable_local.lambda_host.sam.created import CreatedQueue, CreatedTable
 from recoverable_local.lambda_host.sam.stack import Queue, Table
@@ -12,23 +11,13 @@ from recoverable_local.lambda_host.services.dynamodb import DynamoDb
 from recoverable_local.lambda_host.services.sqs import Sqs
 
 
-def create_queues(
-    sqs: Sqs, queues: tuple[Queue, ...], *, visibility_timeout: timedelta | None
-) -> Mapping[str, CreatedQueue]:
-    """Create every queue, or update the attributes of those that exist. Return them by logical id.
+def create_queues(sqs: Sqs, queues: tuple[Queue, ...]) -> Mapping[str, CreatedQueue]:
+    """Create every queue of a template, or update the attributes of those that exist. Return them by logical id.
 
-    The redrive policies are set last, when both queues of each policy exist.
-
-    Args:
-        sqs: The broker.
-        queues: The template's queues.
-        visibility_timeout: Replaces each queue's own; None keeps it.
-
-    A queue that stands in for one outside the template is left as it is where it exists.
+    The redrive policies are set last, when both queues of each policy exist. A queue that stands in for one outside the template is
+    left as it is where it exists.
     """
-    created = {
-        queue.logical_id: _create(sqs, queue, visibility_timeout or queue.visibility_timeout) for queue in queues
-    }
+    created = {queue.logical_id: _create(sqs, queue) for queue in queues}
     arns = {queue.name: queue.arn for queue in created.values()}
     for queue in queues:
         if queue.redrive is not None:
@@ -45,9 +34,9 @@ def create_tables(dynamodb: DynamoDb, tables: tuple[Table, ...]) -> Mapping[str,
     }
 
 
-def _create(sqs: Sqs, queue: Queue, visibility: timedelta) -> CreatedQueue:
+def _create(sqs: Sqs, queue: Queue) -> CreatedQueue:
     if queue.outside and (found := sqs.find(queue.name)):
         return CreatedQueue(queue.name, *found)
-    attributes = {**queue.attributes, "VisibilityTimeout": str(int(visibility.total_seconds()))}
+    attributes = {**queue.attributes, "VisibilityTimeout": str(int(queue.visibility_timeout.total_seconds()))}
     url, arn = sqs.create(queue.name, fifo=queue.fifo, attributes=attributes)
     return CreatedQueue(queue.name, url, arn)

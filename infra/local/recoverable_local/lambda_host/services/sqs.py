@@ -90,9 +90,9 @@ class Sqs:
         refused = [entry for answer in calls for entry in answer.get("Failed", [])]
         return [f"{entry['Code']}: {entry.get('Message', '')}" for entry in refused]
 
-    def make_visible(self, url: str, handles: Sequence[str]) -> None:
-        """Set the visibility timeout of received messages to 0."""
-        for entries in _batches(handles, VisibilityTimeout=0):
+    def make_visible(self, url: str, handles: Sequence[str], after: timedelta = timedelta(0)) -> None:
+        """Have received messages come back after a time of whole seconds, and at once without one."""
+        for entries in _batches(handles, VisibilityTimeout=int(after.total_seconds())):
             self._client.change_message_visibility_batch(QueueUrl=url, Entries=entries)
 
     def close(self) -> None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from recoverable_local.testing.engine.invocation import Invocation
 
-LEAST = 1.0
-"""Seconds of real time that a handler has at least, because a busy machine is slow."""
+LEAST = 30.0
+"""Seconds of real time that a handler has at least: a machine that is busy with other tests may leave it none for several."""
 
 LONGEST = 1e6
 """Seconds after which the alarm rings where nothing is watched; a timer takes no infinity."""
