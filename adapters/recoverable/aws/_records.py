@@ -61,8 +61,10 @@ def messages_of(
     for record in records:
         try:
             body, message_id = record["body"], record["messageId"]
-            is_whole = type(body) is type(message_id) is type(record["receiptHandle"]) is str
-            is_whole = is_whole and record["eventSourceARN"] == arn
+            is_whole = (
+                type(body) is type(message_id) is type(record["receiptHandle"]) is str
+                and record["eventSourceARN"] == arn
+            )
         except (KeyError, TypeError):
             is_whole = False
         if not is_whole:
