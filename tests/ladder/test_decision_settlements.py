@@ -32,8 +32,9 @@ from builders import (
     written,
 )
 from recoverable import Discard, MoveToError, RetryAfter
+from recoverable._ladder.delivery import Deferral
 from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION_TYPE
-from recoverable._ladder.settlement import COMPLETE, Deferral, Forward, Redeliver
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable.headers import (
     ATTEMPTS,
     CONTENT_TYPE,

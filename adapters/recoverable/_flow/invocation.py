@@ -60,6 +60,9 @@ class Invocation:
     completes: bool = False  # True where what is completed is deleted here, because of what comes before or after that
     delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked
     must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False
+    seconds_in_place: Callable[[], float] | None = None
+    """Returns for how many seconds a message may still wait here and be attempted again while the rate is limited; None where an attempt
+    is followed by a hand-back."""
     _lease: Lease | None = None
     heartbeat: Heartbeat | None = None  # keeps messages hidden while they wait and run, where the endpoint is asked to
 

@@ -16,7 +16,7 @@ from recoverable._config import Delayed, Immediate, Recoverability, redactor_of
 from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
 from recoverable._ladder import copy_headers
 from recoverable._ladder.backoff import chance, delay_after_refusal
-from recoverable._ladder.delivery import Delivery, failures, unreported_failures
+from recoverable._ladder.delivery import Deferral, Delivery, failures, unreported_failures
 from recoverable._ladder.faults import message_of
 from recoverable._ladder.policy import (
     Action,
@@ -29,7 +29,7 @@ from recoverable._ladder.policy import (
     configured_delay,
     default_policy,
 )
-from recoverable._ladder.settlement import COMPLETE, Deferral, Forward, Platform, Redeliver, Settlement
+from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redeliver, Settlement
 from recoverable._limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
 
 Outcome: TypeAlias = Literal["immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral"]
@@ -370,7 +370,7 @@ def settlement_for(
 
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:
     """Return what the adapter must do to let the message wait without counting an attempt."""
-    if platform.redelivers_only:
+    if platform.redelivers_only or deferral.in_place:
         return Redeliver(deferral.delay)
     queue, delay = delivery.message.queue, deferral.delay
     if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says

@@ -1,4 +1,4 @@
-"""Define a delivery of a message by its broker, what its headers carry, and which attempt it stands for."""
+"""Define a delivery of a message by its broker, what its headers carry, which attempt it stands for, and a wait that is none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable import headers
-from recoverable._frozen import Frozen
+from recoverable._frozen import Frozen, field
 from recoverable._message import NO_HEADERS, Message, place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import timedelta
 
     from recoverable._ladder.settlement import Counter, Platform
 
@@ -117,12 +118,16 @@ class Delivery:
         self.left_behind = True
         self.prior_attempts, self.deliveries = self.prior_attempts + self.deliveries - 1, 1
 
-    def next_attempt(self) -> Message:
-        """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
+    def next_attempt(self, *, counted: int) -> Message:
+        """Return the message for the next attempt, as it was received: nothing that a handler did to it is left.
+
+        Args:
+            counted: 1 if the attempt that has failed counts, else 0.
+        """
         failed = self.message
-        self.prior_attempts, self.error = self.prior_attempts + 1, None
+        self.prior_attempts, self.error = self.prior_attempts + counted, None
         self.message = Message(*[getattr(failed, name) for name in AS_RECEIVED])
-        place(self.message, attempt=failed.attempt + 1, round=failed.round)
+        place(self.message, attempt=failed.attempt + counted, round=failed.round)
         self.message._delivery = self
         return self.message
 
@@ -130,6 +135,26 @@ class Delivery:
     def originals_reported(self) -> bool:
         """True if each delivery of the messages that it is a copy of ended with a recorded outcome."""
         return self.carried.reported or not (self.carried.prior_attempts or self.carried.unreported)
+
+
+class Deferral(Frozen):
+    """A wait that counts as no attempt.
+
+    Args:
+        delay: how long the copy waits.
+        reason: why, for the log.
+        hop: True for a copy that is not yet due: its deliveries are no attempts.
+        failure: what the handler raised, if it ran and that is to count as no attempt.
+        stopped: True if the handler was stopped although it had not all the time there is.
+        in_place: True if the message waits inside the invocation, and its handler runs again there.
+    """
+
+    delay: timedelta
+    reason: str
+    hop: bool = field(default=False, kw_only=True)
+    failure: BaseException | None = field(default=None, kw_only=True)
+    stopped: bool = field(default=False, kw_only=True)
+    in_place: bool = field(default=False, kw_only=True)
 
 
 def delivery_of(message: Message) -> Delivery:

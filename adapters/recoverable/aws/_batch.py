@@ -171,7 +171,7 @@ class SqsProcessor:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # few endpoints limit the rate
 
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=True, in_batches=True)
+        return limiter_for(self, limit, self.recoverability, environment, in_batches=True)
 
 
 def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:

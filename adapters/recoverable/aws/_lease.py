@@ -34,13 +34,15 @@ from recoverable.aws._settle import log_failed_call, receipt
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
+    from typing import TypeAlias
 
-    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
     from recoverable.aws._batch import Batch
     from recoverable.aws._settings import SqsSettings
     from recoverable.aws._time_budget import TimeBudget
+
+    QueueLease: TypeAlias = "OrderedLease | HiddenLease"
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -68,7 +70,7 @@ NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
 TOO_LONG = "a message can wait for %s at most where its order is kept"
 
 
-def lease_for(batch: Batch, settings: SqsSettings) -> Lease:
+def lease_for(batch: Batch, settings: SqsSettings) -> QueueLease:
     """Return what knows for how long an invocation has its messages.
 
     Args:
