@@ -61,13 +61,13 @@ def messages_of(
     for record in records:
         try:
             body, message_id = record["body"], record["messageId"]
-            is_whole = (
+            whole = (
                 type(body) is type(message_id) is type(record["receiptHandle"]) is str
                 and record["eventSourceARN"] == arn
             )
         except (KeyError, TypeError):
-            is_whole = False
-        if not is_whole:
+            whole = False
+        if not whole:
             from recoverable.aws._restoring import problem_of  # noqa: PLC0415  # for the error
 
             raise ValueError(f"no SQS event: {problem_of(records)}")

@@ -59,13 +59,10 @@ class TimeBudget:
             warn_of_little_time(self.total, self.reserve)
             self.reserve = self.total / 2
         self.visibility_timeout, self.messages, self.kept = visibility_timeout, messages, self.reserve
+        self.for_handlers = self._seconds_for_handlers if self._remaining else None
+        """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         # a large batch needs more than that from the start; a small one of quick handlers never needs it
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
-
-    @property
-    def for_handlers(self) -> Callable[[], float] | None:
-        """Return a function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        return self._seconds_for_handlers if self._remaining else None
 
     @property
     def call_timeout(self) -> float:
