@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACKNOWLEDGEMENT_QUEUE", "ATTEMPTS", "CLEAR_TIMEOUTS", "CONTENT_TYPE", "CONTROL_MESSAGE", "CONVERSATION_ID",
     "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT", "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS",
-    "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID",
+    "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT", "FOLDED", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID",
     "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS", "REDRIVES", "REFUSED_SENDS",
     "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "RETRY_SUCCESSFUL", "SENT_NATIVE",
     "STOPPED", "TIMEOUT_EXPIRE", "TIME_SENT", "TRACE_PARENT", "TRACE_STATE", "UNIQUE_MESSAGE_ID", "UNREPORTED",
@@ -64,6 +64,9 @@ REFUSED_SINCE = "Recoverable.RefusedSince"
 """The date of the first answer that nobody knows to what the handler sent, how many there were since, and from which destination."""
 
 REPORTED = "Recoverable.Reported"
+
+FOLDED = "Recoverable.Attributes"
+"""The sender's attributes or properties for which SQS has no room, or which ServiceControl would lose, as JSON."""
 
 SENT_NATIVE = "Recoverable.Native"
 """The mark of a message that has no wrapper of NServiceBus's, but for .NET's sake, and whose text is its body."""
