@@ -54,7 +54,8 @@ def standard_batch(batch: Batch) -> MessageGroups:
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
             (aside if delivery in not_hidden else ready).append(delivery)
-    ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
+    left = batch.time.for_handlers
+    ordered = groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None)
     return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
 
 
