@@ -34,11 +34,11 @@ GATEWAY_NAMES = {
             "BatchOperation", "CHANGE_VISIBILITY", "DELETE", "Entry", "LONGEST_DELAY", "MAX_ENTRIES", "MAX_SIZE", "NAME",
             "Queue", "S3_BODY_KEY", "Sender", "UNREADABLE_HEADERS", "Wire", "batch_failures", "batches", "call_batch",
             "call_failure", "changed", "config", "destination", "entry_of", "is_answer", "is_attribute", "pointer_of",
-            "queue_from_arn", "size", "wire_of",
+            "queue_from_arn", "size", "typed", "wire_of",
         },
         "_service_bus": {
-            "CALLS_PER_CORE", "ConnectionString", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "changed", "connection",
-            "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "read_host_json", "resolved",
+            "Broker", "CALLS_PER_CORE", "ConnectionString", "Copy", "Failure", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "broker",
+            "changed", "connection", "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "read_host_json", "resolved",
             "shown", "values_of",
         },
     },
@@ -55,7 +55,7 @@ GATEWAY_NAMES = {
 
 INNER_NAMES = {
     "recoverable_operate": {
-        "_ladder": {"Changes", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
+        "_ladder": {"Changes", "content_headers", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
         "_limits": {"MAX_DELAYED"},
         "_variables": {"Variables", "read_parts"},
         "azure": {"ARRAYS"},

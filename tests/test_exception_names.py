@@ -28,6 +28,7 @@ NAMES = {
     "recoverable.timeouts.TooLarge",
     "recoverable.timeouts._timeout.Unreadable",
     "recoverable._flow.emit.RedactedFailure",
+    "recoverable_operate._stamp.service_bus_client.NotStamped",
     "recoverable_operate.errors._aws.messages.Unsendable",
     "recoverable_operate.errors._azure.messages.UncopyableBody",
     "recoverable_operate.templates._document.TemplateError",

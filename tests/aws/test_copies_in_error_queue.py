@@ -40,6 +40,8 @@ FAULTS = {
     "NServiceBus.ExceptionInfo.HelpLink": "https://example.org/stock",
     "NServiceBus.ExceptionInfo.Data.sku": "apple",
     "NServiceBus.ExceptionInfo.Data.Notes": "asked twice",
+    "NServiceBus.ExceptionInfo.Data.Handler start time": Matching(r"2026-03-04 05:06:0[67]:\d{6} Z"),
+    "NServiceBus.ExceptionInfo.Data.Handler failure time": "2026-03-04 05:06:07:000089 Z",
     "NServiceBus.ExceptionInfo.StackTrace": Matching(
         rf"{__name__}\.OutOfStock: none of 'apple' left ---> KeyError: 'apple'\n"
         rf"   at {__name__}\.out_of_stock\(\) in /.*test_copies_in_error_queue\.py:line \d+\n"
@@ -47,6 +49,7 @@ FAULTS = {
         rf"   at {__name__}\.out_of_stock\(\) in /.*test_copies_in_error_queue\.py:line \d+"
     ),
     "NServiceBus.TimeOfFailure": "2026-03-04 05:06:07:000089 Z",
+    "NServiceBus.ContentType": "text/plain",
 }
 
 

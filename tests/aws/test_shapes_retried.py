@@ -49,6 +49,7 @@ def failed(orders: Queue, **headers: str) -> dict[str, Any]:
         "NServiceBus.TimeOfFailure": A_DATE,
         "Recoverable.FailedQueue": orders.arn,
         "Recoverable.Origin": A_UUID,
+        "NServiceBus.ContentType": "text/plain",
         "Recoverable.Attempts": "2",
         "Recoverable.FirstFailedAt": A_DATE,
     }

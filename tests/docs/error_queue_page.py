@@ -36,6 +36,7 @@ SAME = (
         lambda found: "2026-11-22 02:14:07" + ((found[1] and ":120000 Z") or ""),
     ),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", lambda _: "7f9c2ba4-1f51-4b5b-a6a1-2f2a1c8c2b1e"),
+    (r"after \d+\.\d{3} s", lambda _: "after 0.017 s"),
     (r"\d\d:\d\d:\d\d UTC", lambda _: "02:19:07 UTC"),
     (r"hostid: [0-9a-f]{32}", lambda _: "hostid: 0f343b0931126a20f133d67c2b018a3b"),
     (re.escape(str(ROOT / "functions" / "aws")), lambda _: "/var/task"),

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("wheels")
 
 FOLDERS = {
     "recoverable": RUNTIME_FOLDERS | {""},
-    "recoverable_operate": {"", "_check", "_commands", "_migration", "errors", "rules", "templates"},
+    "recoverable_operate": {"", "_check", "_commands", "_migration", "_stamp", "errors", "rules", "templates"},
     "recoverable_local": {"", "demo", "functions_host", "lambda_host", "service_bus", "testing"},
 }
 VERBS = {

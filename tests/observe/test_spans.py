@@ -103,6 +103,7 @@ def test_the_attributes_on_service_bus(service_bus_world: ServiceBusWorld, telem
         "messaging.system": "servicebus",
         "messaging.message.id": message_id,
         "messaging.servicebus.message.delivery_count": 1,
+        "faas.invocation_id": "00000000-0000-0000-0000-000000000001",
     }
 
 

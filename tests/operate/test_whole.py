@@ -129,3 +129,21 @@ def test_local_time_stands_beside_utc(monkeypatch: pytest.MonkeyPatch) -> None:
         time.tzset()
 
     assert "  2026-11-22 10:00:00 (Sun 15:30 IST)  failed for the last time, at orders" in lines
+
+
+TOOK = {
+    "said": ({"start": "09:59:59:250000 Z", "failure": "10:00:00:000000 Z"}, " after 0.750 s"),
+    "backwards": ({"start": "10:00:01:000000 Z", "failure": "10:00:00:000000 Z"}, ""),
+    "half": ({"start": "09:59:59:250000 Z"}, ""),
+}
+
+
+@pytest.mark.parametrize(("said", "shown_as"), TOOK.values(), ids=TOOK)
+def test_for_how_long_the_last_attempt_ran_is_shown_where_it_is_known(said: dict[str, str], shown_as: str) -> None:
+    times = {
+        f"NServiceBus.ExceptionInfo.Data.Handler {which} time": f"2026-11-22 {time_}" for which, time_ in said.items()
+    }
+
+    [line] = [line for line in shown(**times) if "failed for the last time" in line]
+
+    assert line.endswith(f"failed for the last time{shown_as}, at orders")

@@ -48,16 +48,16 @@ class Deadline:
         own_seconds: for how many seconds one handler may run.
     """
 
-    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "ends", "inside", "own_seconds", "rings")
+    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "began", "ends", "inside", "own_seconds", "rings", "shared")  # fmt: skip
 
     now = staticmethod(monotonic)
-    """Returns the time in seconds by which `ends` is meant."""
+    """Returns the time in seconds by which `began` and `ends` are meant."""
 
     def __init__(self, seconds_for_handlers: Callable[[], float] | None = None, own_seconds: float = FOREVER) -> None:
         self._seconds_for_handlers, self.own_seconds = seconds_for_handlers, own_seconds
         self._all_end, self._look_at = FOREVER, FOREVER if seconds_for_handlers is None else -FOREVER
-        self.inside, self.ends, self.rings = False, FOREVER, FOREVER
-        """True while a plain handler runs; when its time is up; when the timer rings."""
+        self.inside, self.began, self.ends, self.rings, self.shared = False, 0.0, FOREVER, FOREVER, False
+        """True while a plain handler runs; when it began; when its time is up; when the timer rings; True where several run at once."""
         self._before: tuple[Any, float, float] | None = None
 
     def __enter__(self) -> Self:
@@ -76,8 +76,8 @@ class Deadline:
         return handler
 
     def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now, and set `ends` to when it must have ended."""
-        now = self.now()
+        """Return for how many seconds a handler may run that starts now; set `began` to now, and `ends` to when it must have ended."""
+        now = self.began = self.now()
         if now >= self._look_at and self._seconds_for_handlers is not None:
             self._all_end, self._look_at = now + self._seconds_for_handlers(), now + LOOK_EVERY
         seconds = self._all_end - now
@@ -92,10 +92,7 @@ class Deadline:
         """Have the alarm raise `TimeUp` in the handler at `ends`, and again as long as it does not end; outside a handler it does nothing."""
         try:
             self._set(self.ends - self.now())
-        except (
-            AttributeError,
-            ValueError,
-        ):  # Windows has no such timer, and no other thread but the main one may set it
+        except (AttributeError, ValueError):  # Windows has no such timer, and only the main thread may set it
             self.rings = -FOREVER
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:

@@ -79,6 +79,7 @@ def attempt_concurrently(
     handler: Handler, messages: Iterable[Message], invocation: Invocation, concurrency: int
 ) -> None:
     """Take messages through the flow, so many at a time; all of them, unless `attempt_each` ends early."""
+    invocation.deadline.shared = concurrency > 1
     environment = current_environment.get()
     if environment is not None and environment.wrap_handler is not None:
         handler = environment.wrap_handler(handler)

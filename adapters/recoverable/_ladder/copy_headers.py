@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 
 from recoverable import headers
 from recoverable._ladder.delivery import Carried, Delivery, prior_attempts_of_deferral
-from recoverable._ladder.faults import Redact, fault_headers
+from recoverable._ladder.faults import HANDLER_FAILURE, HANDLER_START, Redact, fault_headers
 from recoverable._ladder.policy import ErrorContext
 from recoverable._ladder.settlement import Platform
 from recoverable._limits import MAX_COUNT
-from recoverable._message import Message
+from recoverable._message import Message, received
 
 Changes = dict[str, str | None]
 """Headers to set; None removes one."""
+
+MESSAGE_TYPE_FULL_NAME = "MessageTypeFullName"
+"""The attribute by which a native sender names a message's type to NServiceBus.AmazonSQS."""
 
 MARKED = "1"
 """The value of a header that is only a mark."""
@@ -30,11 +34,13 @@ def identity_headers(message: Message, carried: Carried) -> Changes:
     return {**dict.fromkeys(carried.left_behind), headers.MESSAGE_ID: message.id, **sent, **redrives}
 
 
-def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform) -> Changes:
+def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform, max_immediate: int) -> Changes:
     """Return the headers of an immediate retry that is a copy."""
+    count = context.immediate_processing_failures
     return {
         **identity_headers(delivery.message, delivery.carried),
-        **counted(delivery, delivery.prior_attempts + 1, platform),
+        **counted(delivery, count, platform),
+        **({headers.GRANTED: write_count(count)} if count > max_immediate else {}),
         headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.DUE_AT: None,
     }
@@ -53,6 +59,7 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
         headers.ATTEMPTS: attempts_so_far(context),
         headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.REPORTED: None,
+        headers.GRANTED: None,
         **({headers.UNREPORTED: MARKED} if delivery.unreported else {}),
     }
 
@@ -94,7 +101,38 @@ def move_to_error(context: ErrorContext, platform: Platform, redact: Redact | No
         history = {headers.FIRST_FAILED_AT: headers.write_date(first)} if first else {}
     refused = (headers.REFUSED_SINCE,) if context.carried.refused_since else ()
     removed = dict.fromkeys((*headers.RETRY_HEADERS, *refused, *context.carried.faults))
-    return {**identity_headers(context.message, context.carried), **removed, **history, **faults}
+    described = content_headers(context.message)
+    return {**identity_headers(context.message, context.carried), **removed, **described, **history, **faults}
+
+
+def content_headers(message: Message) -> dict[str, str]:
+    """Return the headers without which ServicePulse neither shows, searches nor edits a body, and knows no type; none where its sender wrote them."""
+    texts, types, kind = message.headers, message.headers.get(MESSAGE_TYPE_FULL_NAME), content_type_of(message)
+    found = {headers.CONTENT_TYPE: kind, headers.ENCLOSED_MESSAGE_TYPES: types}
+    return {name: text for name, text in found.items() if text and name not in texts}
+
+
+def content_type_of(message: Message) -> str | None:
+    """Return the content type of a body, as its sender set it on Service Bus, else as it looks; None for bytes, and for a body that is elsewhere."""
+    body, native = message._body, getattr(received(message), "content_type", None)  # noqa: SLF001  # which may be a function that would fetch it
+    if native or not body or callable(body):
+        return str(native) if native else None
+    try:
+        text = body if isinstance(body, str) else body.decode()
+        json.loads(text)
+    except UnicodeDecodeError:
+        return None
+    except (ValueError, RecursionError):
+        return "text/plain"
+    return "application/json"
+
+
+def times_of_handler(delivery: Delivery, now: datetime) -> dict[str, str]:
+    """Return the headers that say when the handler of the last attempt began and failed, as NServiceBus writes them; none where it is not known for how long it ran."""
+    began = (
+        moved_date(now, -timedelta(seconds=delivery.handler_seconds)) if delivery.handler_seconds is not None else None
+    )
+    return {HANDLER_START: began, HANDLER_FAILURE: headers.write_date(now)} if began else {}
 
 
 def attempts_so_far(context: ErrorContext) -> str | None:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from functools import partial
 
 from recoverable._errors import UnreportedFailure
 from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import NO_DELAY
-from recoverable._observe.settings import Facts
+from recoverable._observe.settings import Facts, Observe
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from typing import Any, TypeAlias
 
+    from recoverable._config import Recoverability
     from recoverable._ladder.decision import Decision
     from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.faults import Redact
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
-    from recoverable._observe.settings import Observe
     from recoverable._observe.spans import OpenSpan, Tracer
 
     Outcomes: TypeAlias = list[tuple["Note", bool]]  # each with True if it was carried out
+
+NOTHING = Observe(cloudwatch_namespace=None, metrics=False, traces=False)
+"""The settings where the user has none, and a host asks for the facts."""
 
 
 class Attempt:
@@ -73,15 +78,20 @@ class Observer:
     """A collector for one invocation: the attempts that ran, and the decisions about them, in their order.
 
     Args:
-        settings: what is reported.
+        recoverability: says what is reported, and how many attempts a round has.
         system: OpenTelemetry's name of the broker, "aws_sqs" or "servicebus".
         clock: returns the time.
-        context: Lambda's; None elsewhere.
+        context: the host's; None where it gave none.
+        facts_file: the path of the file that takes all facts as JSON; None for no such file.
     """
 
-    def __init__(self, settings: Observe, system: str, clock: Callable[[], datetime], context: Any = None) -> None:
-        self.settings, self.system, self.clock = settings, system, clock
-        self.request_id = str(getattr(context, "aws_request_id", None) or "")
+    def __init__(
+        self, recoverability: Recoverability, system: str, clock: Callable[[], datetime], context: Any,
+        facts_file: str | None,
+    ) -> None:  # fmt: skip
+        self.settings, self.system, self.clock = recoverability.observe or NOTHING, system, clock
+        self.attempts_of_round, self.facts_file = recoverability.immediate.max_retries + 1, facts_file
+        self.request_id = str(getattr(context, "aws_request_id", None) or getattr(context, "invocation_id", None) or "")
         self.milliseconds_left: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.attempts: list[Attempt] = []
         self.notes: list[Note] = []
@@ -157,13 +167,14 @@ class Observer:
             rate_limited: True while the rate is limited; None where it never is.
         """
         has_spans = any(attempt.span for attempt in self.attempts)
-        if not (self.notes or has_spans or self.settings.successes or rate_limited is not None):
+        if not (self.notes or has_spans or self.settings.successes or rate_limited is not None or self.facts_file):
             return []
         outcomes = [(note, is_done(note, settlement_of(note.delivery), unfinished)) for note in self.notes]
         outcomes += self._successes()
         self.end_spans(outcomes)
         self._safely(partial(self._print_metrics, outcomes, rate_limited=rate_limited))
         self._safely(partial(self._record_metrics, outcomes, rate_limited=rate_limited))
+        self._safely(partial(self._append_facts, outcomes))
         return [note for note, done in outcomes if done]
 
     def end_spans(self, outcomes: Outcomes) -> None:
@@ -201,6 +212,14 @@ class Observer:
         wanted = outcomes if self.settings.successes else outcomes[: len(self.notes)]
         record_metrics(self.system, outcomes[0][0].facts.queue, wanted, rate_limited=rate_limited)
 
+    def _append_facts(self, outcomes: Outcomes) -> None:
+        """Append the facts to the host's file in one write, for other processes write to it too."""
+        if self.facts_file is None:
+            return
+        lines = lines_of_facts([(note.facts, done) for note, done in outcomes], self.settings.redact)
+        with open(self.facts_file, "ab", buffering=0) as file:
+            file.write(lines)
+
     def _facts(self, delivery: Delivery, action: Any, failure: BaseException | None = None, **more: Any) -> Facts:
         """Return the facts about a decision or a success; a failure that is given can be read."""
         if failure is not None:
@@ -209,7 +228,7 @@ class Observer:
             more |= {"exception_type": type_name(failure), "unreported": isinstance(failure, UnreportedFailure)}
         message, attempt = delivery.message, self._latest.get(delivery)
         return Facts(
-            message.id, message.queue, message.attempt, message.round, action,
+            message.id, message.queue, message.attempt, message.round, action, attempts=self.attempts_of_round,
             handler_time=attempt.handler_time if attempt else None, request_id=self.request_id,
             exception=failure, **more,
         )  # fmt: skip
@@ -227,7 +246,7 @@ class Observer:
         except Exception as error:  # noqa: BLE001  # logged
             from recoverable._observe.log import log_observing_failed  # noqa: PLC0415  # the failure side
 
-            text = "Telling metrics or spans of an invocation failed (%s). Its messages are settled all the same. Check the set-up of OpenTelemetry."
+            text = "Reporting spans, metrics or facts of an invocation failed (%s). Its messages are settled all the same. Check the set-up of OpenTelemetry, or the file that RECOVERABLE_FACTS_FILE names."
             log_observing_failed(error, self.settings.redact, text, type(error).__name__)
 
     def _loaded_tracer(self) -> Tracer | None:
@@ -237,6 +256,26 @@ class Observer:
         from recoverable._observe.spans import tracer  # noqa: PLC0415  # where spans are wanted
 
         return tracer(self.settings, self.system)
+
+
+def lines_of_facts(outcomes: list[tuple[Facts, bool]], redact: Redact | None) -> bytes:
+    """Return facts as lines of JSON, each with `done`: True if what was decided has been done.
+
+    Durations are in seconds, and the exception is its text.
+
+    Args:
+        outcomes: the facts, each with that.
+        redact: the user's redactor, which the exception's text passes.
+    """
+    from json import dumps  # noqa: PLC0415  # where a host asks
+
+    from recoverable._ladder.faults import message_of, redacted  # noqa: PLC0415  # as above
+
+    lines = []
+    for facts, done in outcomes:
+        text = "" if facts.exception is None else redacted(message_of(facts.exception), redact)
+        lines.append(dumps({**vars(facts), "exception": text, "done": done}, default=timedelta.total_seconds))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def is_done(note: Note, settlement: Settlement | None, unfinished: Collection[Delivery]) -> bool:

@@ -26,13 +26,14 @@ class Facts(Frozen):
         round: the number of delayed retries made before it.
         action: what becomes of the message; "complete" after a success, "deferral" for a wait that counts as no
             attempt, "undecided" where the decision itself raised, so that the message is redelivered.
+        attempts: the number of attempts in each round, as the settings have it.
         delay: how long it waits; None where it does not.
         error_queue: the queue that it moves to; "" unless it moves to one.
         exception_type: the full name of the exception's type; "" without one.
         unreported: True if the failure is that earlier deliveries ended without a recorded outcome.
         rate_limited: True if it waits because the rate is limited.
         handler_time: how long the handler ran; None where it did not.
-        request_id: Lambda's id of the invocation; "" elsewhere.
+        request_id: the host's id of the invocation; "" where it gave none.
         exception: the exception itself, as the handler raised it, for callbacks; no redactor has seen it, and `repr`
             leaves it out.
     """
@@ -42,6 +43,7 @@ class Facts(Frozen):
     attempt: int
     round: int
     action: Outcome | Literal["complete", "undecided"]
+    attempts: int = field(default=1, kw_only=True)
     delay: timedelta | None = field(default=None, kw_only=True)
     error_queue: str = field(default="", kw_only=True)
     exception_type: str = field(default="", kw_only=True)

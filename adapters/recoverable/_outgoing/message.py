@@ -10,10 +10,9 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable._frozen import Frozen, field
 from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
-from recoverable.headers import ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, OWN, RETRY_HEADERS, TIME_SENT
+from recoverable.headers import CONTENT_TYPE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, OWN, RETRY_HEADERS, TIME_SENT
 
 Intent: TypeAlias = Literal["Send", "Publish", "Reply"]
-CONTENT_TYPE = "NServiceBus.ContentType"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 

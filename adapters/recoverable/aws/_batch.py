@@ -9,7 +9,7 @@ from recoverable._flow.invocation import Invocation
 from recoverable._ladder.settlement import COMPLETE
 from recoverable.aws._records import messages_of, records_of
 from recoverable.aws._time_budget import TimeBudget
-from recoverable.hosting import Environment, current_environment, utc_clock
+from recoverable.hosting import FACTS_FILE, Environment, current_environment, utc_clock
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ class SqsProcessor:
     def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._process_batch: ProcessBatch = process_batch
-        managed = MAX_CONCURRENCY in os.environ
-        if managed or (settings.heartbeat or settings.large_bodies or settings.recoverability.observe) is not None:
+        options = settings.heartbeat or settings.large_bodies or settings.recoverability.observe
+        if options is not None or MAX_CONCURRENCY in os.environ or FACTS_FILE in os.environ:
             from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
 
-            self._process_batch = processing(settings, process_batch, on_managed_instances=managed)
+            self._process_batch = processing(settings, process_batch, managed=MAX_CONCURRENCY in os.environ)
         client: Any = settings.client
         if client is not None:
             from recoverable._sqs.clients import given_client  # noqa: PLC0415  # for those who give one
@@ -153,6 +153,8 @@ class SqsProcessor:
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
             unfinished = self._process_batch(batch, run_handlers)
+        # cut from what holds it, so that all is freed at once, and no garbage collection has to find it
+        time.invocation = time.for_handlers = invocation.sender = invocation.make_lease = None
         for delivery in invocation.failed:
             delivery.error = None  # by its traceback it holds its frames, and with them all messages
         if invocation.interruption is not None:
@@ -169,7 +171,7 @@ class SqsProcessor:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # few endpoints limit the rate
 
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=True, in_batches=True)
+        return limiter_for(self, limit, self.recoverability, environment, in_batches=True)
 
 
 def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:

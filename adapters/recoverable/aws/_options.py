@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
 from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
 from recoverable.aws._time_budget import LONGEST_INVOCATION
+from recoverable.hosting import FACTS_FILE
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
@@ -86,38 +88,40 @@ def check_services(settings: SqsSettings) -> None:
         check_bodies(owner, settings.large_bodies)
 
 
-def processing(settings: SqsSettings, process_batch: ProcessBatch, *, on_managed_instances: bool) -> ProcessBatch:
+def processing(settings: SqsSettings, process_batch: ProcessBatch, *, managed: bool) -> ProcessBatch:
     """Return `process_with_options` for these settings, on this host."""
-    return functools.partial(process_with_options, settings, process_batch, on_managed_instances)
+    return functools.partial(process_with_options, settings, process_batch, managed)
 
 
 def process_with_options(
-    settings: SqsSettings, process_batch: ProcessBatch, on_managed_instances: bool, batch: Batch, run_handlers: RunHandlers,  # noqa: FBT001  # by `processing`
+    settings: SqsSettings, process_batch: ProcessBatch, managed: bool, batch: Batch, run_handlers: RunHandlers,  # noqa: FBT001  # by `processing`
 ) -> list[Delivery]:  # fmt: skip
     """Process a batch with bodies from S3, observed, under a heartbeat, and as Managed Instances need it.
 
     Args:
         settings: say which of these.
         process_batch: runs and settles the records.
-        on_managed_instances: True if the process goes on when the invocation's time is over.
+        managed: True if the process goes on when the invocation's time is over.
         batch: the records; its invocation gets the observer and the heartbeat.
         run_handlers: takes a group of messages through the flow.
     """
-    invocation, observe = batch.invocation, settings.recoverability.observe
+    invocation, facts_file = batch.invocation, os.environ.get(FACTS_FILE)
     if settings.large_bodies is not None and batch.restored:
         from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # few endpoints have such
 
         attach_bodies(settings.large_bodies, batch)
-    if observe is not None:
+    if settings.recoverability.observe is not None or facts_file is not None:
         from recoverable._observe.observer import Observer  # noqa: PLC0415  # few endpoints observe
 
-        invocation.observer = Observer(observe, "aws_sqs", invocation.clock, invocation.context)
+        invocation.observer = Observer(
+            settings.recoverability, "aws_sqs", invocation.clock, invocation.context, facts_file
+        )
     with ExitStack() as stack:
         if settings.heartbeat is not None:
             from recoverable.aws._heartbeat import hidden_by_heartbeat  # noqa: PLC0415  # few endpoints have one
 
             stack.enter_context(hidden_by_heartbeat(settings.heartbeat, batch))
-        if on_managed_instances:
+        if managed:
             from recoverable.aws._managed import watched  # noqa: PLC0415  # few functions run there
 
             run_handlers = stack.enter_context(watched(batch, run_handlers))

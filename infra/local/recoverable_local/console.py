@@ -26,18 +26,26 @@ def print_line(text: str) -> None:
     sys.stdout.flush()
 
 
-def serve(host: AbstractContextManager[Host], startup_text: Callable[[Host], str]) -> None:
+def print_note(text: str) -> None:
+    """Print a line to stderr, where stdout is for a program that reads JSON."""
+    sys.stderr.write(text + "\n")
+
+
+def serve(
+    host: AbstractContextManager[Host], startup_text: Callable[[Host], str], write: Callable[[str], None] = print_line
+) -> None:
     """Run a host until SIGINT (Ctrl-C) or SIGTERM, and print its startup text.
 
     Args:
         host: The host; entered here, and left when a signal arrives.
         startup_text: Returns the lines to print once the host runs.
+        write: Prints a text.
     """
     with _signals() as received, host as running:
-        print_line(startup_text(running))
+        write(startup_text(running))
         while not received:
             time.sleep(_TICK)
-        print_line("Stopping.")
+        write("Stopping.")
 
 
 @contextmanager
@@ -65,6 +73,15 @@ def print_error(command: str, error: object) -> int:
     """Print why a command failed, and return its exit status, 2."""
     sys.stderr.write(f"recoverable {command}: {error}\n")
     return 2
+
+
+def add_raw(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a program that reads what is printed."""
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="print each decision, log line and event as JSON, a line each, and all else to stderr",
+    )
 
 
 def name_and_value(text: str) -> tuple[str, str]:

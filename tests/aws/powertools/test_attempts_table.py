@@ -14,6 +14,8 @@ VARIES = (
     "MessageId",
     "TimeSent",
     "TimeOfFailure",
+    "Handler start time",
+    "Handler failure time",
     "FirstFailedAt",
     "Origin",
     "StackTrace",

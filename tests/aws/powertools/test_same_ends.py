@@ -15,7 +15,8 @@ from aws.records import Record, event, record
 from builders import NOW, Clock, seconds, written
 from servers.queues import HEADERS
 
-STACK_TRACE = "NServiceBus.ExceptionInfo.StackTrace"
+INFO = "NServiceBus.ExceptionInfo."
+VARIES = (f"{INFO}StackTrace", f"{INFO}Data.Handler start time", f"{INFO}Data.Handler failure time")
 
 
 class End(NamedTuple):
@@ -40,10 +41,13 @@ def end(entry_point: str, context: Any, *records: Record, **settings: Any) -> En
 
 
 def copy(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the headers and the delay of a copy, without the stack trace, which differs between endpoint and processor."""
+    """Return the headers and the delay of a copy, without what differs between endpoint and processor: where the handler stands, and its times."""
     headers = json.loads(entry["MessageAttributes"][HEADERS]["StringValue"])
-    headers.pop(STACK_TRACE, None)
-    return {**headers, "delay": entry["DelaySeconds"], "body": entry["MessageBody"]}
+    return {
+        **{name: text for name, text in headers.items() if name not in VARIES},
+        "delay": entry["DelaySeconds"],
+        "body": entry["MessageBody"],
+    }
 
 
 def again(body: str, number: int, deliveries: int = 2) -> Record:

@@ -86,7 +86,7 @@ def test_a_delivery_that_stands_no_more_in_the_queue_is_nobodys() -> None:
     ("outcome", "died"), [(Died(1), True), (Raised("BankUnreachable"), False), (Returned(), False)]
 )
 def test_only_a_death_ends_without_a_word(outcome: Outcome, died: bool) -> None:  # noqa: FBT001  # a table's column
-    ended = Ended("place_order", "i1", timedelta(seconds=1), outcome, "abandoned")
+    ended = Ended("place_order", "i1", (), timedelta(seconds=1), outcome, "abandoned")
 
     assert events_of(ended) == [InvocationEnded("i1", died=died)]
 

@@ -78,23 +78,24 @@ def test_what_is_wrong_is_said_with_what_to_write(options: dict[str, Any], trigg
 
 
 @pytest.mark.parametrize(
-    ("triggers", "calls", "threads"),
+    ("triggers", "calls", "threads", "fewer"),
     [
-        ([GOOD], 16, 15),
-        ([GOOD, PLAIN], 32, 31),
-        ([replace(GOOD, sessions=True)], 8, 7),
-        ([replace(GOOD, many=True), PLAIN], 17, 16),
+        ([GOOD], 16, 15, "a maxConcurrentCalls of 15 into host.json, or "),
+        ([GOOD, PLAIN], 32, 31, ""),
+        ([replace(GOOD, sessions=True)], 8, 7, ""),
+        ([replace(GOOD, many=True), PLAIN], 17, 16, ""),
     ],
     ids=["messages", "of two functions", "sessions", "a batch"],
 )
-def test_fewer_threads_than_messages_at_a_time_are_said(triggers: list[Trigger], calls: int, threads: int) -> None:
+def test_fewer_threads_than_messages_at_a_time_are_said_with_a_setting_that_helps(
+    triggers: list[Trigger], calls: int, threads: int, fewer: str
+) -> None:
     options = HostOptions(function_timeout=MINUTE, max_concurrent_calls=16)
 
     assert advice(options, triggers, {"PYTHON_THREADPOOL_THREAD_COUNT": str(calls)}) == ()
     assert advice(options, triggers, {"PYTHON_THREADPOOL_THREAD_COUNT": str(threads)}) == (
         f"up to {calls} invocations of plain functions run at a time, and the worker has {threads} threads, so the others wait for one while"
-        f" their functionTimeout runs; write a maxConcurrentCalls of {threads} into host.json, or the app setting"
-        f" PYTHON_THREADPOOL_THREAD_COUNT of {calls}",
+        f" their functionTimeout runs; write {fewer}the app setting PYTHON_THREADPOOL_THREAD_COUNT of {calls}",
     )
 
 

@@ -30,8 +30,7 @@ def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(tmp_path: Path
         with ServiceBusClient.from_connection_string(connection) as client:
             with client.get_queue_sender("orders") as sender:
                 sender.send_messages(ServiceBusMessage("good", message_id="m-1"))
-            line_with(process, r"orders ← m-1 \(delivery 1\)")
-            line_with(process, "orders → completed in")
+            line_with(process, r"^\d\d:\d\d:\d\d orders m-1 delivery 1 → completed$")
         process.send_signal(stop)
         line_with(process, r"Stopping\.")
         status = process.wait(PATIENCE)
@@ -81,12 +80,15 @@ def test_each_functions_namespace_is_told_and_one_elsewhere_noted(
     elsewhere = f"Elsewhere={NAMESPACE}"
     bills = ORDERS.replace("orders", "bills").replace('"ServiceBus"', '"Elsewhere"')
     with typed("local", "azure", str(app(tmp_path, ORDERS, bills)), "--setting", elsewhere, *words) as process:
+        if mixed:
+            line_with(
+                process, r"nothing listens at 127\.0\.0\.1:9 .*; check the app setting of the connection 'Elsewhere'"
+            )
         line_with(process, f"function bills +reads bills on {namespace}\n")
         if mixed:
             line_with(
                 process, "note +bills read messages of a namespace that the app settings name.*; write --all-local"
             )
-        line_with(process, "Connect with: ")
 
 
 @pytest.mark.slow
@@ -96,7 +98,7 @@ def test_a_topic_forwards_to_the_functions_queue(tmp_path: Path) -> None:
         connection = line_with(process, "Connect with: (.*)")[1]
         with ServiceBusClient.from_connection_string(connection) as client, client.get_topic_sender("events") as sender:
             sender.send_messages(ServiceBusMessage("good", message_id="m-1"))
-            line_with(process, r"orders ← m-1 \(delivery 1\)")
+            line_with(process, "orders m-1 delivery 1 → completed")
 
 
 def test_an_app_without_a_function_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

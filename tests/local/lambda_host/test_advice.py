@@ -14,6 +14,12 @@ from recoverable_local.lambda_host.sam.stack import Stack
 RUNNING = {"Handler": "app.handler", "Runtime": "python3.11", "CodeUri": "."}
 """What the local host needs besides, to run the function."""
 
+OTHER_ERROR_QUEUE = """
+from recoverable import Failed, Recoverability
+from recoverable.aws import SqsEndpoint
+handler = SqsEndpoint(print, Recoverability(failed=Failed(error_queue="elsewhere")))
+"""
+
 
 def notes(folder: Path, resources: Template) -> tuple[str, ...]:
     shop = {**resources["Shop"]["Properties"], **RUNNING}
@@ -46,6 +52,14 @@ def test_what_is_wrong_is_said_with_what_it_causes_and_what_to_write(tmp_path: P
         "Shop has no RecursiveLoop: Allow, so AWS stops a message's retries after about 16 of them; write RecursiveLoop: Allow on the function",
         "orders has no RedrivePolicy, so a message whose process ends before your code runs comes back until it expires; write one whose target is"
         " the error queue",
+    )
+
+
+def test_the_error_queue_that_the_code_names_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(OTHER_ERROR_QUEUE, encoding="utf-8")
+
+    assert notes(tmp_path, good())[0].startswith(
+        "orders has its dead letters moved to errors, and its messages that are given up go to elsewhere, so who looks"
     )
 
 

@@ -36,7 +36,7 @@ def test_it_runs_a_message_and_leaves_nothing_behind_when_stopped(
         queue = queue_of(process, stack_name)
         queue.send({"do": "print", "text": "it runs"})
         pid = int(line_with(process, r"Shop\[(\d+)\] it runs")[1])
-        line_with(process, "→ 1 completed, 0 failed")
+        line_with(process, "Shop [0-9a-f]{8} → completed")
         process.send_signal(stop)
         status = process.wait(PATIENCE)
 
@@ -51,15 +51,15 @@ def test_it_says_what_runs_how_often_and_runs_it(tmp_path: Path, stack_name: str
     with typed(*AWS, str(written(tmp_path, template())), *options) as process:
         line_with(process, rf"table +{stack_name}-Events$")
         line_with(process, r"function Clock +runs every 0:00:01$")
-        line_with(process, r"Clock\[\d+\] ← its schedule$")
-        line_with(process, r"Clock\[\d+\] → over in \d+ ms$")
+        line_with(process, r"Clock by its schedule → done$")
 
 
 @pytest.mark.slow
 def test_an_instance_does_not_outlive_a_host_that_is_killed(tmp_path: Path, stack_name: str) -> None:
     with typed(*AWS, str(written(tmp_path, document())), "--stack-name", stack_name) as process:
         queue_of(process, stack_name).send({"do": "succeed"})
-        pid = int(line_with(process, r"Shop\[(\d+)\] → 1 completed")[1])
+        pid = int(line_with(process, r"Shop\[(\d+)\] started")[1])
+        line_with(process, "Shop [0-9a-f]{8} → completed")
         process.kill()
 
     assert ends(pid)
@@ -105,7 +105,27 @@ def test_a_broker_that_does_not_answer_is_said(tmp_path: Path, capsys: pytest.Ca
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
 
         assert main(["local", "aws", "--template", template, "--endpoint-url", url]) == 2
-    assert f'Could not connect to the endpoint URL: "{url}/"' in capsys.readouterr().err
+    said = f"nothing listens at {url.removeprefix('http://')} (Connection refused); check --endpoint-url"
+    assert capsys.readouterr().err == f"recoverable local aws: {said}\n"
+
+
+def test_a_service_whose_endpoint_does_not_answer_is_said_with_its_variable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = str(written(tmp_path, document()))
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
+        given = f"AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:{port}"
+
+        assert main(["local", "aws", "--template", template, "--env", given]) == 2
+    assert f"127.0.0.1:{port} (Connection refused); check --env AWS_ENDPOINT_URL_DYNAMODB" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:4566", "sqs://host", "http://"])
+def test_an_endpoint_that_is_no_url_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], url: str) -> None:
+    assert main(["local", "aws", "--template", str(written(tmp_path, document())), "--endpoint-url", url]) == 2
+    assert f"--endpoint-url is {url!r}; write a URL such as" in capsys.readouterr().err
 
 
 def test_an_option_without_its_equals_sign_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

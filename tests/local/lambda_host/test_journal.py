@@ -1,14 +1,17 @@
-"""Test the journal, and the line that the command prints for each entry."""
+"""Test the journal, and the lines that the command prints for each entry."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from recoverable import Facts
 from recoverable_local.lambda_host import (
     BrokerTrouble,
+    Decided,
     Ended,
     Entry,
     Expired,
@@ -20,24 +23,41 @@ from recoverable_local.lambda_host import (
     Started,
     Throttled,
 )
-from recoverable_local.lambda_host.formatting import format_entry
+from recoverable_local.lambda_host.formatting import Lines
 from recoverable_local.lambda_host.journal import Journal
 
 RECORD = {"messageId": "0123456789", "attributes": {"ApproximateReceiveCount": "2"}}
 SUCCESS = Ended("Shop", "r1", 7, timedelta(seconds=0.25), Returned("null"), ("a", "b"), (), None)
 FAILURE = Ended("Shop", "r1", 7, timedelta(seconds=1), Raised("ValueError", "no"), (), ("a",), "ValueError: no")
 
+DECIDED = Decided(Facts("m-1", "orders", 1, 0, "complete", request_id="r1"), "", done=True)
+LOGGED = {
+    "level": "ERROR",
+    "message": "no",
+    "logger": "shop",
+    "stackTrace": ["  File a\n    b\n"],
+    "errorType": "E",
+    "errorMessage": "no",
+}
+
 LINES: list[tuple[Entry, str]] = [
     (Started("Shop", 7), "Shop[7] started"),
-    (Invoked("Shop", "r1", 7, (RECORD, RECORD)), "Shop[7] ← 01234567 (receive 2), 01234567 (receive 2)"),
-    (SUCCESS, "Shop[7] → 2 completed, 0 failed in 250 ms"),
-    (FAILURE, "Shop[7] → 0 completed, 1 failed in 1000 ms; ValueError: no"),
-    (Invoked("Shop", "r1", 7, ()), "Shop[7] ← its schedule"),
-    (replace(SUCCESS, completed=()), "Shop[7] → over in 250 ms"),
-    (replace(FAILURE, failed=()), "Shop[7] → over in 1000 ms; ValueError: no"),
+    (Invoked("Shop", "r1", 7, (RECORD, RECORD)), ""),
+    (SUCCESS, "Shop a → completed\nShop b → completed"),
+    (FAILURE, "Shop a  ValueError: no → comes back after its visibility timeout"),
+    (replace(SUCCESS, completed=()), "Shop by its schedule → done"),
+    (replace(FAILURE, failed=()), "Shop by its schedule  ValueError: no → failed"),
+    (DECIDED, "orders m-1 attempt 1/1 round 0 → completed"),
     (Throttled("Shop", ()), "Shop is throttled: its schedule waits for one of its reserved instances"),
     (Expired("Shop", ()), "Shop had no free instance in time: its schedule skips this invocation"),
     (FunctionLog("Shop", 7, "hello"), "Shop[7] hello"),
+    (FunctionLog("Shop", 7, '{"not": "a log line"}'), 'Shop[7] {"not": "a log line"}'),
+    (FunctionLog("Shop", 7, '{"level": "INFO", "message": "hello"}'), "Shop[7] INFO: hello"),
+    (
+        FunctionLog("Shop", 7, json.dumps(LOGGED)),
+        "Shop[7] ERROR shop: no\nShop[7]   File a\nShop[7]     b\nShop[7] E: no",
+    ),
+    (FunctionLog("Shop", 7, json.dumps({**LOGGED, "logger": "recoverable.immediate_retry"})), ""),
     (FilteredOut("Shop.Orders", ("a", "b")), "Shop.Orders: 2 message(s) pass no filter and are deleted, as in AWS"),
     (Throttled("Shop", ("a",)), "Shop is throttled: 1 message(s) wait for one of its reserved instances"),
     (
@@ -48,9 +68,24 @@ LINES: list[tuple[Entry, str]] = [
 ]
 
 
+def printed(*entries: Entry) -> str:
+    """Return the lines for some entries."""
+    lines = Lines()
+    return "\n".join(line.plain for entry in entries for line in lines(entry))
+
+
 @pytest.mark.parametrize(("entry", "line"), LINES)
-def test_an_entry_is_formatted_as_one_line(entry: Entry, line: str) -> None:
-    assert format_entry(entry) == line
+def test_an_entry_is_formatted(entry: Entry, line: str) -> None:
+    assert printed(entry) == line
+
+
+def test_an_invocation_whose_endpoint_told_its_decisions_has_no_further_line() -> None:
+    other = replace(FAILURE, request_id="r2")
+
+    assert printed(DECIDED, FAILURE, other).splitlines() == [
+        "orders m-1 attempt 1/1 round 0 → completed",
+        "Shop a  ValueError: no → comes back after its visibility timeout",
+    ]
 
 
 def test_the_observer_hears_every_entry_in_order() -> None:

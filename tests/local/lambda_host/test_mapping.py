@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from local.lambda_host.test_template import MAPPING, SHOP
+from recoverable_local.decisions import FactsFile
 from recoverable_local.lambda_host.journal import Entry, Expired, FunctionLog, Journal, Throttled
 from recoverable_local.lambda_host.mapping import Poller
 from recoverable_local.lambda_host.runtime.invoker import Invoker
@@ -111,6 +114,9 @@ class Ready:
         """Nothing is held."""
 
 
+NO_FACTS = FactsFile(Path(os.devnull))
+
+
 def poller(
     sqs: Sqs,
     pool: Pool,
@@ -127,7 +133,7 @@ def poller(
         fifo=False,
         concurrency=1,
         sqs=sqs,
-        invoker=Invoker(function, "arn", pool, journal or Journal(FunctionLog)),
+        invoker=Invoker(function, "arn", pool, journal or Journal(FunctionLog), NO_FACTS),
         stopping=stopping,
         **times,
     )

@@ -25,6 +25,7 @@ The modules, in the order in which a message passes through them:
 It runs any function with a Service Bus trigger. From `recoverable` it uses only the parsing of connection settings.
 """
 
+from recoverable_local.decisions import Decided
 from recoverable_local.functions_host.app.folder import AppError
 from recoverable_local.functions_host.journal import Delivered, Ended, Entry, FunctionLog, Invoked, Started, Trouble
 from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Returned
@@ -46,6 +47,7 @@ except ModuleNotFoundError as error:
 __all__ = [
     "MINIMAL_HOST_JSON",
     "AppError",
+    "Decided",
     "Delivered",
     "Died",
     "Ended",

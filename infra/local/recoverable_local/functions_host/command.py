@@ -13,13 +13,14 @@ import argparse
 from azure.servicebus.exceptions import ServiceBusError
 
 from recoverable._service_bus.app_settings import ConnectionString
-from recoverable_local.console import name_and_value, port, print_error, print_line, serve
+from recoverable_local.console import add_raw, name_and_value, port, print_error, print_line, print_note, serve
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.folder import AppError
 from recoverable_local.functions_host.extension.client import namespace_of
-from recoverable_local.functions_host.formatting import format_entry
+from recoverable_local.functions_host.formatting import Lines
 from recoverable_local.functions_host.host import LocalFunctions
 from recoverable_local.functions_host.settings import Settings
+from recoverable_local.printing import Printer
 from recoverable_local.service_bus.command import add_queue_settings
 
 
@@ -44,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="an app setting, over that of local.settings.json; can be repeated",
     )
     _add_namespace(parser)
+    add_raw(parser)
 
 
 def _add_namespace(parser: argparse.ArgumentParser) -> None:
@@ -74,10 +76,8 @@ def _add_namespace(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 after an error of the app, an argument or the namespace."""
     try:
-        host = LocalFunctions(
-            arguments.folder, _settings(arguments), observe=lambda entry: print_line(format_entry(entry))
-        )
-        serve(host, _startup_text)
+        host = LocalFunctions(arguments.folder, _settings(arguments), observe=Printer(Lines(), raw=arguments.raw))
+        serve(host, _startup_text, print_note if arguments.raw else print_line)
     except (AppError, ValueError, OSError, ServiceBusError) as error:
         return print_error("local azure", error)
     return 0
@@ -94,6 +94,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         max_delivery_count=arguments.max_delivery_count,
         lock_duration=arguments.lock_duration,
         port=arguments.port,
+        retry_log=arguments.raw,
     )
 
 

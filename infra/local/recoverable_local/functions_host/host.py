@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from recoverable._service_bus.app_settings import LOCK_DURATION, PREFIXES, connection, find_setting
+from recoverable_local.decisions import facts_file
 from recoverable_local.functions_host.app.entities import queues_of, topics_of
 from recoverable_local.functions_host.app.folder import SCRIPT, App, AppError, read_app
 from recoverable_local.functions_host.app.triggers import Trigger
@@ -88,7 +89,8 @@ class LocalFunctions:
         self.app = replace(self.app, settings={**self.app.settings, **connections})
         first = triggers[0].connection if triggers else ""
         self._outbox = cleanup.enter_context(Outbox(lambda: connection(first, self.app.settings)))
-        server = BackgroundServer(ServingContext(self.app, self._journal, self.settings))
+        facts = cleanup.enter_context(facts_file())
+        server = BackgroundServer(ServingContext(self.app, self._journal, facts, self.settings))
         cleanup.callback(server.stop)
         self.served = server.start()
 

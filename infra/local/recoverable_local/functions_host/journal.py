@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
+from recoverable_local.decisions import Decided
 from recoverable_local.functions_host.worker.outcomes import Outcome
 from recoverable_local.journal import Journal as AnyJournal
 
@@ -47,6 +48,7 @@ class Ended:
     Args:
         function: The function's name.
         invocation_id: The same as in the entry `Invoked`.
+        messages: The same as there.
         duration: From receiving the messages to the outcome.
         outcome: How it ended.
         settled: How the host settled the messages.
@@ -54,6 +56,7 @@ class Ended:
 
     function: str
     invocation_id: str
+    messages: tuple[Delivered, ...]
     duration: timedelta
     outcome: Outcome
     settled: Settled
@@ -76,7 +79,7 @@ class Trouble:
     then: str
 
 
-Entry = Started | Invoked | Ended | FunctionLog | Trouble
+Entry = Started | Invoked | Decided | Ended | FunctionLog | Trouble
 Observer = Callable[[Entry], None]
 Journal: TypeAlias = AnyJournal[Entry, FunctionLog]
 """The host's journal: `Journal(FunctionLog, observe)`."""

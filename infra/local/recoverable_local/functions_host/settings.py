@@ -28,6 +28,7 @@ class Settings:
         lock_duration: The lock duration of its queues.
         port: Its port on 127.0.0.1; 0 means any free port.
         python_path: Further folders on the import path of the app.
+        retry_log: False to leave out of the functions' log what endpoints log of retries, which the entries `Decided` have too.
 
     Raises:
         ValueError: Both `connection_string` and `all_local` are given.
@@ -43,6 +44,7 @@ class Settings:
     lock_duration: timedelta = timedelta(minutes=1)
     port: int = 0
     python_path: Sequence[str | Path] = ()
+    retry_log: bool = True
 
     def __post_init__(self) -> None:
         """Check that one namespace is named, not two."""

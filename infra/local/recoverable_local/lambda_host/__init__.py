@@ -27,6 +27,7 @@ Of `recoverable` this package imports what reads templates and the rules of `rec
 function.
 """
 
+from recoverable_local.decisions import Decided
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.journal import (
     BrokerTrouble,
@@ -47,6 +48,7 @@ from recoverable_operate.templates import TemplateError
 
 __all__ = [
     "BrokerTrouble",
+    "Decided",
     "Depth",
     "Died",
     "Ended",

@@ -19,12 +19,22 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recoverable_local.console import name_and_value, port, print_error, print_line, serve, whole_seconds
-from recoverable_local.lambda_host.formatting import format_entry, send_command
+from recoverable_local.console import (
+    add_raw,
+    name_and_value,
+    port,
+    print_error,
+    print_line,
+    print_note,
+    serve,
+    whole_seconds,
+)
+from recoverable_local.lambda_host.formatting import Lines, send_command
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.settings import Settings
+from recoverable_local.printing import RETRY_LOGGERS, Printer
 from recoverable_operate.templates import TemplateError
 
 _PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default": [], "metavar": "NAME=VALUE"}
@@ -79,15 +89,18 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="replaces the schedules' own interval, so that their functions run more often than in AWS",
     )
+    add_raw(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 after an error of the template, an argument or the broker."""
     if arguments.in_process:
         logging.basicConfig(level=logging.INFO)
+        for name in RETRY_LOGGERS:
+            logging.getLogger(name).setLevel(logging.ERROR)
     try:
-        host = LocalAws(arguments.template, _settings(arguments), observe=lambda entry: print_line(format_entry(entry)))
-        serve(host, _startup_text)
+        host = LocalAws(arguments.template, _settings(arguments), observe=Printer(Lines(), raw=arguments.raw))
+        serve(host, _startup_text, print_note if arguments.raw else print_line)
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
         return print_error("local aws", error)
     return 0

@@ -1,9 +1,15 @@
-"""Format what the command prints: a line for each journal entry, and how to send a message. Pure."""
+"""Format what the command prints: the lines for each journal entry, and how to send a message."""
 
 from __future__ import annotations
 
+import json
 import shlex
+from collections.abc import Iterator
+from typing import Any
 
+from rich.text import Text
+
+from recoverable_local.decisions import Decided
 from recoverable_local.lambda_host.journal import (
     BrokerTrouble,
     Ended,
@@ -15,6 +21,7 @@ from recoverable_local.lambda_host.journal import (
     Started,
     Throttled,
 )
+from recoverable_local.printing import RETRY_LOGGERS, describe_decision, short
 
 _CREDENTIALS = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
 """The command signs with some credentials; no local broker looks which."""
@@ -28,37 +35,67 @@ def send_command(endpoint_url: str, queue_url: str, *, region: str) -> str:
     return f"{_CREDENTIALS} aws sqs send-message {command}{fifo}"
 
 
-def format_entry(entry: Entry) -> str:
-    """Describe a journal entry in one line."""
-    match entry:
-        case Started(function, pid):
-            return f"{function}[{pid}] started"
-        case Invoked():
-            return _invoked(entry)
-        case Ended():
-            return _ended(entry)
-        case FunctionLog(function, pid, line):
-            return f"{function}[{pid}] {line}"
-        case FilteredOut(mapping, ids):
-            return f"{mapping}: {len(ids)} message(s) pass no filter and are deleted, as in AWS"
-        case Throttled() | Expired() | BrokerTrouble():
-            return _trouble(entry)
+class Lines:
+    """Returns the lines for each journal entry; of an invocation whose endpoint reported its decisions, these alone."""
+
+    def __init__(self) -> None:
+        self._reported = set[str]()
+
+    def __call__(self, entry: Entry) -> Iterator[Text]:
+        """Yield the lines for an entry."""
+        match entry:
+            case Decided(facts=facts):
+                self._reported.add(facts.request_id)
+                yield describe_decision(entry)
+            case Started(function, pid):
+                yield Text(f"{function}[{pid}] started")
+            case Invoked():
+                pass  # how it ends is shown
+            case Ended():
+                reported = entry.request_id in self._reported
+                self._reported.discard(entry.request_id)
+                yield from () if reported else _ended(entry)
+            case FunctionLog(function, pid, line):
+                yield from (Text(f"{function}[{pid}] {each}", style="dim") for each in readable(line))
+            case FilteredOut(mapping, ids):
+                yield Text(f"{mapping}: {len(ids)} message(s) pass no filter and are deleted, as in AWS")
+            case Throttled() | Expired() | BrokerTrouble():
+                yield Text(_trouble(entry), style="red")
 
 
-def _invoked(entry: Invoked) -> str:
-    receives = [
-        f"{one['messageId'][:8]} (receive {one['attributes']['ApproximateReceiveCount']})" for one in entry.records
-    ]
-    return f"{entry.function}[{entry.pid}] ← {', '.join(receives) or 'its schedule'}"
+def _ended(entry: Ended) -> Iterator[Text]:
+    reason = f"  {entry.reason}" if entry.reason else ""
+    for message_id in entry.completed:
+        yield Text(f"{entry.function} {short(message_id)}{reason}").append(" → completed", style="green")
+    for message_id in entry.failed:
+        line = Text(f"{entry.function} {short(message_id)}{reason}")
+        yield line.append(" → comes back after its visibility timeout", style="yellow")
+    if not entry.completed and not entry.failed:
+        line = Text(f"{entry.function} by its schedule{reason}")
+        yield line.append(" → failed" if reason else " → done", style="red" if reason else "green")
 
 
-def _ended(entry: Ended) -> str:
-    batch = entry.completed or entry.failed
-    settled = f"{len(entry.completed)} completed, {len(entry.failed)} failed" if batch else "over"
-    duration = entry.duration.total_seconds() * 1000
-    return f"{entry.function}[{entry.pid}] → {settled} in {duration:.0f} ms" + (
-        f"; {entry.reason}" if entry.reason else ""
-    )
+def readable(line: str) -> list[str]:
+    """Return what to show of a line of a function's log: none of a retry, which has a line of its own, and of JSON the text and its trace."""
+    fields = _object(line)
+    if fields.get("logger") in RETRY_LOGGERS:
+        return []
+    if not isinstance(fields.get("message"), str) or "level" not in fields:
+        return [line]
+    trace = fields.get("stackTrace")
+    traced = "".join(map(str, trace)) if isinstance(trace, list) else ""
+    raised = f"{fields['errorType']}: {fields.get('errorMessage', '')}" if "errorType" in fields else ""
+    logger = f" {fields['logger']}" if "logger" in fields else ""
+    text = f"{fields['level']}{logger}: {fields['message']}\n{traced}\n{raised}"
+    return [each for each in text.split("\n") if each.strip()]
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        document = json.loads(line) if line.startswith("{") else None
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def _trouble(entry: Throttled | Expired | BrokerTrouble) -> str:

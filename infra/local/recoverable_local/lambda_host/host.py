@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Self
 
+from recoverable_local.decisions import facts_file
 from recoverable_local.lambda_host.journal import FunctionLog, Journal, Observer
 from recoverable_local.lambda_host.local_queue import LocalQueue
 from recoverable_local.lambda_host.sam.created import Created, CreatedQueue, CreatedTable, CreatedTopic
@@ -21,6 +22,7 @@ from recoverable_local.lambda_host.services.sns import Sns
 from recoverable_local.lambda_host.services.sqs import Sqs
 from recoverable_local.lambda_host.serving import ServingContext, serving
 from recoverable_local.lambda_host.settings import Settings
+from recoverable_local.reaching import check_url
 
 
 class LocalAws:
@@ -36,6 +38,7 @@ class LocalAws:
 
     Raises:
         TemplateError: The host cannot run the template. Some parts of it are checked only when the context is entered.
+        OSError: Entering the context: nothing listens at an endpoint that the settings name.
     """
 
     template: Template
@@ -79,6 +82,9 @@ class LocalAws:
 
     def _start(self, cleanup: ExitStack) -> None:
         given = self.settings.endpoint_url
+        for setting, url in {"--endpoint-url": given, **self._endpoints_of_services()}.items():
+            if url is not None:
+                check_url(setting, url)
         self.endpoint_url = given or cleanup.enter_context(embedded_broker(self.settings.port))
         sqs = Sqs(self.endpoint_url, region=self.settings.region)
         cleanup.callback(sqs.close)
@@ -90,7 +96,13 @@ class LocalAws:
         self.stack = self.template.stack(created, self.settings.environment)
         for each in self.stack.subscriptions:
             sns.subscribe(each.topic, each.queue, each.attributes)
-        cleanup.enter_context(serving(self.stack, ServingContext(sqs, queues, self._journal, self.settings)))
+        facts = cleanup.enter_context(facts_file())
+        cleanup.enter_context(serving(self.stack, ServingContext(sqs, queues, self._journal, facts, self.settings)))
+
+    def _endpoints_of_services(self) -> Mapping[str, str]:
+        """Return the endpoints that `--env` names for single services, by the variable."""
+        named = self.settings.environment
+        return {f"--env {name}": named[name] for name in (ENDPOINT_VARIABLE, SNS_VARIABLE) if name in named}
 
     def _create_queues(self, sqs: Sqs, cleanup: ExitStack) -> Mapping[str, CreatedQueue]:
         created = create_queues(sqs, self.template.queues())

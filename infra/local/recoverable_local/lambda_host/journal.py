@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
+from recoverable_local.decisions import Decided
 from recoverable_local.journal import Journal as AnyJournal
 from recoverable_local.lambda_host.records import Record
 from recoverable_local.lambda_host.runtime.outcomes import Outcome
@@ -100,7 +101,7 @@ class BrokerTrouble:
     then: str
 
 
-Entry = Started | Invoked | Ended | Throttled | Expired | FilteredOut | FunctionLog | BrokerTrouble
+Entry = Started | Invoked | Decided | Ended | Throttled | Expired | FilteredOut | FunctionLog | BrokerTrouble
 Observer = Callable[[Entry], None]
 Journal: TypeAlias = AnyJournal[Entry, FunctionLog]
 """The host's journal: `Journal(FunctionLog, observe)`."""

@@ -140,7 +140,7 @@ class Poller:
                 "ChangeMessageVisibilityBatch",
                 lambda: self.sqs.make_visible(self.queue.url, [*handles.values()], after),
             )
-        self.invoker.journal(self.invoker.ended_entry(run, result))
+        self.invoker.end(run, result)
         return not result.failed
 
     def _has_no_process(self, run: Run) -> bool:

@@ -51,7 +51,7 @@ class ScheduleRunner:
         if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return
         no_messages = batch_result(run.outcome, (), partial_responses=False)
-        self.invoker.journal(self.invoker.ended_entry(run, no_messages))
+        self.invoker.end(run, no_messages)
 
 
 def scheduled_event(schedule: Schedule, function_arn: str, now: datetime) -> str:

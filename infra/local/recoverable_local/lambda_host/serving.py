@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event, Thread
 
+from recoverable_local.decisions import FactsFile
 from recoverable_local.lambda_host.journal import FunctionLog, Journal
 from recoverable_local.lambda_host.mapping import Poller
 from recoverable_local.lambda_host.runtime.environment import lambda_variables
@@ -28,11 +29,12 @@ from recoverable_operate.templates import ACCOUNT
 
 @dataclass(frozen=True, slots=True)
 class ServingContext:
-    """The broker, the created queues by logical id, the journal and the settings that a stack is served with."""
+    """The broker, the created queues by logical id, the journal, the endpoints' facts and the settings that a stack is served with."""
 
     sqs: Sqs
     created: Mapping[str, CreatedQueue]
     journal: Journal
+    facts: FactsFile
     settings: Settings
 
 
@@ -68,6 +70,7 @@ def _invoker(function: Function, context: ServingContext) -> Invoker:
         arn=f"arn:aws:lambda:{context.settings.region}:{account}:function:{function.name}",
         pool=Pool(environments.place if managed else lambda: _instance(function, context), limit=limit),
         journal=context.journal,
+        facts=context.facts,
         stop=environments.stop,
     )
 
@@ -111,7 +114,7 @@ def _environment(function: Function, context: ServingContext) -> Environment:
 
 
 def _variables(function: Function, context: ServingContext) -> dict[str, str]:
-    return lambda_variables(
+    variables = lambda_variables(
         function,
         region=context.settings.region,
         endpoint_url=context.sqs.endpoint_url,
@@ -119,6 +122,7 @@ def _variables(function: Function, context: ServingContext) -> dict[str, str]:
         host=os.environ,
         redeliver_after=context.settings.redeliver_after,
     )
+    return variables | context.facts.variables
 
 
 def _journaling(function: Function, context: ServingContext) -> Callable[[int, str], None]:

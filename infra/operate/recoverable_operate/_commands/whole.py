@@ -62,12 +62,13 @@ def lines_of(message: FailedMessage, place: Place, address: str) -> Iterator[str
 def way(message: FailedMessage) -> Iterator[str]:
     """Yield the way that the message went, in the order of time."""
     attempts = f", attempt {message.attempts}" if message.attempts else ""
+    took = "" if message.handler_time is None else f" after {message.handler_time.total_seconds():,.3f} s"
     steps = (
         (message.sent_at, "sent"),
         (read_date(message.headers, FIRST_FAILED_AT), "failed for the first time"),
         (
             read_date(message.headers, faults.TIME_OF_FAILURE),
-            f"failed for the last time{attempts}, at {message.failed_queue}",
+            f"failed for the last time{took}{attempts}, at {message.failed_queue}",
         ),
         (message.enqueued_at, f"came to the error queue{death(message)}"),
     )

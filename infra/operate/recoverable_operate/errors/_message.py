@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -99,6 +99,12 @@ class FailedMessage:
     def attempts(self) -> int | None:
         """Return the attempts that were made on it; None when that is not said."""
         return read_count(self.headers, ATTEMPTS) or None
+
+    @property
+    def handler_time(self) -> timedelta | None:
+        """Return for how long the handler of the last attempt ran; None when that is not said."""
+        began, failed = (read_date(self.headers, name) for name in (faults.HANDLER_START, faults.HANDLER_FAILURE))
+        return failed - began if began and failed and failed >= began else None
 
     @property
     def redrives(self) -> int:

@@ -72,10 +72,17 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """How many invocations of plain functions the host starts at a time, and how many threads the worker has for them."""
+    """How many plain functions the host runs at a time.
+
+    Args:
+        calls: how many invocations of them it starts at a time.
+        threads: how many threads the worker has for them.
+        by_calls: True if `maxConcurrentCalls` alone says the first: there is one such function, of single messages without sessions.
+    """
 
     calls: int
     threads: int
+    by_calls: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,11 +61,12 @@ def threads(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find too few threads for plain functions; coroutines need none."""
     load = known(deployed.workload)
     if load.calls > load.threads:
+        fewer = f"a maxConcurrentCalls of {load.threads} into host.json, or " if load.by_calls else ""
         yield Problem(
             HOST,
             f"up to {load.calls} invocations of plain functions run at a time, and the worker has {load.threads} threads",
             "the others wait for one while their functionTimeout runs",
-            f"write a maxConcurrentCalls of {load.threads} into host.json, or the app setting {THREADS} of {load.calls}",
+            f"write {fewer}the app setting {THREADS} of {load.calls}",
         )
 
 

@@ -32,14 +32,16 @@ def describe(
     options: HostOptions, triggers: Sequence[Trigger], settings: Mapping[str, str], cores: int
 ) -> Iterator[OnServiceBus]:
     """Yield a description of each trigger of the app."""
-    calls = sum(_at_a_time(options, each, cores) for each in triggers if not each.is_coroutine)
+    plain = [each for each in triggers if not each.is_coroutine]
+    calls = sum(_at_a_time(options, each, cores) for each in plain)
+    by_calls = len(plain) == 1 and not plain[0].many and not plain[0].sessions
     for number, each in enumerate(triggers):
         yield OnServiceBus(
             SERVED_HERE,
             SERVED_HERE,
             host=options,
             trigger=_described(each, [other for other in triggers[number + 1 :] if _same_queue(each, other)]),
-            workload=Workload(calls, worker_threads(settings, cores)),
+            workload=Workload(calls, worker_threads(settings, cores), by_calls=by_calls),
             settings=settings,
         )
 

@@ -11,6 +11,7 @@ from azure.servicebus.aio import ServiceBusClient
 
 from recoverable._service_bus.app_settings import ConnectionString, Identity
 from recoverable._service_bus.clients import credential_for
+from recoverable_local.reaching import check_reachable
 
 
 def client_for(connection: ConnectionString | Identity) -> ServiceBusClient:
@@ -34,6 +35,29 @@ def namespace_of(connection: ConnectionString | Identity) -> str:
             return namespace
         case _:
             assert_never(connection)
+
+
+AMQPS_PORT, EMULATOR_PORT = 5671, 5672
+"""Where a namespace in Azure listens, and where an emulator does that its connection string gives no port."""
+
+
+def check_namespace(name: str, connection: ConnectionString | Identity) -> None:
+    """Try once whether a connection's namespace listens.
+
+    Args:
+        name: The connection's name.
+        connection: What the app settings say of it.
+
+    Raises:
+        Unreachable: It does not; the SDK finds that out only after its own repetitions.
+    """
+    host, _, port = namespace_of(connection).partition(":")
+    emulated = isinstance(connection, ConnectionString) and "usedevelopmentemulator=true" in connection.text.lower()
+    check_reachable(
+        f"the app setting of the connection {name!r}",
+        host,
+        int(port) if port.isdecimal() else EMULATOR_PORT if emulated else AMQPS_PORT,
+    )
 
 
 class Credential:

@@ -12,6 +12,7 @@ from uuid import uuid4
 from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusReceiver
 
+from recoverable_local.decisions import FactsFile
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.extension.link import Link
 from recoverable_local.functions_host.extension.metadata import batch_metadata, body_of, data_of, message_metadata
@@ -39,6 +40,7 @@ class Invocations:
         trigger: The function's trigger.
         workers: The worker process that runs it.
         journal: Records the start and the end of each invocation.
+        facts: The file with the decisions of the endpoints.
         auto_complete: True if a message is completed when the function returned.
         outputs: Sends what the function gave to its output bindings.
     """
@@ -46,6 +48,7 @@ class Invocations:
     trigger: Trigger
     workers: Workers
     journal: Journal
+    facts: FactsFile
     auto_complete: bool
     outputs: Outputs
 
@@ -55,12 +58,13 @@ class Invocations:
         When it returned, they are completed if `auto_complete` is set. After every other outcome they are abandoned, also without it.
         """
         id_, begun = str(uuid4()), time.monotonic()
-        name = self.trigger.function
-        self.journal(Invoked(name, id_, tuple(map(_delivered, messages))))
+        name, delivered = self.trigger.function, tuple(map(_delivered, messages))
+        self.journal(Invoked(name, id_, delivered))
         outcome = await self._outcome(messages, id_)
         duration = timedelta(seconds=time.monotonic() - begun)
         settled = await self._settle(link, messages, outcome)
-        self.journal(Ended(name, id_, duration, outcome, settled))
+        self.facts.pass_on(self.journal)
+        self.journal(Ended(name, id_, delivered, duration, outcome, settled))
 
     async def _outcome(self, messages: Messages, id_: str) -> Outcome:
         try:

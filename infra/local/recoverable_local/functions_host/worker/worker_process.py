@@ -25,6 +25,9 @@ MISSING = (
     "Python 3.13 pip install --no-deps --ignore-requires-python azure-functions-runtime"
 )
 
+MUTED = "RECOVERABLE_LOCAL_MUTED"
+"""The environment variable with the names of loggers that log errors alone."""
+
 _SYSTEM_LOGGERS = ("azure", "asyncio")  # the Functions host does not write these to the functions' log
 
 
@@ -147,6 +150,8 @@ def main(descriptor: int, folder: str) -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     for name in _SYSTEM_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
+    for name in os.environ.get(MUTED, "").split():
+        logging.getLogger(name).setLevel(logging.ERROR)
     if importlib.util.find_spec(RUNTIME) is None:
         connection.send(("failed", MISSING, ""))
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from recoverable_local.decisions import FactsFile
 from recoverable_local.lambda_host.journal import Ended, Expired, Invoked, Journal, Started, Throttled
 from recoverable_local.lambda_host.records import Record
 from recoverable_local.lambda_host.responses import BatchResult
@@ -36,6 +37,7 @@ class Invoker:
         arn: Its ARN, as in the context's `invoked_function_arn`.
         pool: Its instances.
         journal: Records each start, throttling and invocation.
+        facts: The file with the decisions of the endpoints.
         stop: Ends what goes on after its time-out, once the pool is closed.
     """
 
@@ -43,6 +45,7 @@ class Invoker:
     arn: str
     pool: Pool
     journal: Journal
+    facts: FactsFile
     stop: Callable[[], None] = lambda: None
 
     def run(self, event: bytes, records: Sequence[Record] = (), *, timeout: timedelta) -> Run | None:
@@ -65,9 +68,10 @@ class Invoker:
         finally:
             self.pool.give_back(instance)
 
-    def ended_entry(self, run: Run, result: BatchResult) -> Ended:
-        """Build the journal entry of an invocation whose messages, if it had any, are settled."""
-        return Ended(
+    def end(self, run: Run, result: BatchResult) -> None:
+        """Record what its endpoint decided, and then the end of an invocation whose messages, if it had any, are settled."""
+        self.facts.pass_on(self.journal)
+        ended = Ended(
             self.function.name,
             run.request_id,
             run.pid,
@@ -77,6 +81,7 @@ class Invoker:
             result.failed,
             result.reason,
         )
+        self.journal(ended)
 
     def _take_instance(self, message_ids: tuple[str, ...], timeout: timedelta) -> tuple[Instance, bool] | None:
         taken = self.pool.take(timeout=timedelta(0))

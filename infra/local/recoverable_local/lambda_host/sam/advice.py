@@ -12,6 +12,6 @@ def advice(template: Template, stack: Stack) -> tuple[str, ...]:
     """Return what to change before the template is deployed, one sentence each."""
     if not stack.mappings and not stack.schedules:
         return ("no function of this template is invoked; give one an event of type SQS",)
-    described = describe_template(SamTemplate(template.document, template.scope)).functions
+    described = describe_template(SamTemplate(template.document, template.scope, path=template.path)).functions
     checks = [each for one in described for each in check(SQS_RULES, one)]
     return tuple(dict.fromkeys(str(problem) for each in checks for problem in each.problems))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recoverable_operate.errors._aws.answers import call_error
 from recoverable_operate.errors._aws.messages import arn_of
+from recoverable_operate.errors._queue import OperateError
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -72,7 +74,22 @@ def read_attributes(client: SQSClient, url: str) -> Attributes:
 
 
 def read_sources(client: SQSClient, url: str, arn: str) -> list[str]:
-    """Return the ARNs of the queues whose dead-letter target this one is (ListDeadLetterSourceQueues).
+    """Return the ARNs of the queues whose dead letters come to this one, by a dead-letter queue between them too.
+
+    Of one in between that may not be asked, only it itself is known: messages that name another queue need `--allow`.
+
+    Raises:
+        OperateError: the queue itself cannot be asked.
+    """
+    found = dict.fromkeys(direct_sources(client, url))
+    for each in list(found):
+        with suppress(OperateError):
+            found |= dict.fromkeys(direct_sources(client, each))
+    return sorted(arn_of(each, arn) for each in found)
+
+
+def direct_sources(client: SQSClient, url: str) -> list[str]:
+    """Return the URLs of the queues whose dead-letter target this one is (ListDeadLetterSourceQueues).
 
     Raises:
         OperateError: it cannot be asked.
@@ -84,7 +101,7 @@ def read_sources(client: SQSClient, url: str, arn: str) -> list[str]:
             answer: Any = client.list_dead_letter_source_queues(QueueUrl=url, **more)
             urls += answer.get("queueUrls", [])
             if not (token := answer.get("NextToken")):
-                return sorted(arn_of(each, arn) for each in urls)
+                return urls
             more = {"NextToken": token, "MaxResults": 1000}
 
 

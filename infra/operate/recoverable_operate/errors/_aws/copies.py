@@ -34,10 +34,10 @@ class CopySender:
 
     Args:
         source: the error queue.
-        sender_for: returns a client that tries each send once, for a region.
+        sender_for: returns a client that tries each send once, for a region; None for the process's own.
     """
 
-    def __init__(self, source: Queue, sender_for: Callable[[str], SQSClient]) -> None:
+    def __init__(self, source: Queue, sender_for: Callable[[str], SQSClient | None]) -> None:
         self._source, self._sender_for = source, sender_for
         self._senders: dict[str, Sender] = {}
 

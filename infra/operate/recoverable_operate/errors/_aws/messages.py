@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from recoverable._sqs.batches import MAX_SIZE, size
 from recoverable._sqs.names import NAME, destination
 from recoverable._sqs.queues import LONGEST_DELAY, Queue, queue_from_arn
-from recoverable._sqs.wire import S3_BODY_KEY, Wire, changed, entry_of, is_attribute, pointer_of, wire_of
+from recoverable._sqs.wire import S3_BODY_KEY, Wire, changed, entry_of, is_attribute, pointer_of, typed, wire_of
 from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date
 from recoverable_operate.errors._message import EDIT_OF, FailedMessage, problem_of
 from recoverable_operate.errors._queue import Copy, OperateError
@@ -117,7 +117,7 @@ def from_milliseconds(text: str | None) -> datetime | None:
 
 
 def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
-    """Return the copy as an entry for SendMessageBatch, without its Id.
+    """Return the copy as an entry for SendMessageBatch, without its Id; one without changes is the message as it lies there.
 
     Args:
         copy: the copy.
@@ -128,11 +128,17 @@ def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict
     Raises:
         Unsendable: SQS does not take it.
     """
-    entry = entry_of(changed(copy.message.native.wire, copy.changes))
+    record, wire = copy.message.native
+    entry = entry_of(changed(wire, copy.changes)) if copy.changes else as_it_lies(record)
     if (excess := size(entry) - MAX_SIZE) > 0:
         raise Unsendable(f"its copy would be {excess:,} bytes larger than the {MAX_SIZE:,} that SQS takes")
     check_delay(to, delay)
     return entry | addressed(copy, source, to, delay)
+
+
+def as_it_lies(record: Record) -> dict[str, Any]:
+    """Return body and attributes of a message, none of them read."""
+    return {"MessageBody": record["body"], "MessageAttributes": typed(record["messageAttributes"])}
 
 
 def check_delay(to: Queue, delay: timedelta) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from recoverable._service_bus.wire import changed, in_milliseconds
 from recoverable.azure._messages import ARRAYS
-from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, sendable, texts
+from recoverable.headers import FOLDED, MESSAGE_ID, TIME_SENT, read_date, sendable, texts
 from recoverable_operate.errors._message import ACTIVE, DEFERRED, EDIT_OF, SCHEDULED, FailedMessage, problem_of
 from recoverable_operate.errors._queue import Copy
 
@@ -125,7 +125,7 @@ def failed_message(record: Record, *, namespace: str, dead_letters_of: str | Non
 
 
 def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timedelta, now: datetime) -> dict[str, Any]:
-    """Return the arguments of azure.servicebus.ServiceBusMessage for the copy.
+    """Return the arguments of azure.servicebus.ServiceBusMessage for the copy; one without changes keeps the broker's reason.
 
     It has no time to live of its own: the queue's counts.
 
@@ -138,6 +138,7 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
     properties = {name: plain_value(each) for name, each in record["properties"].items()}
     kept = {name: value for name, value in properties.items() if not isinstance(value, datetime | UUID)}
     others = {name: value for name, value in properties.items() if name not in kept and name not in copy.changes}
+    removed = dict.fromkeys((*DEAD_LETTER_PROPERTIES, FOLDED)) if copy.changes else {}  # it has what they keep
     fields = sendable(record["fields"])
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
@@ -145,7 +146,7 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
         **fields,
         "body": copy.message.body,
         "message_id": identity(copy, namespace, entity, to),
-        "application_properties": changed(kept, {**dict.fromkeys(DEAD_LETTER_PROPERTIES), **copy.changes}) | others,
+        "application_properties": changed(kept, {**removed, **copy.changes}) | others,
         **({"scheduled_enqueue_time_utc": in_milliseconds(now + delay)} if delay else {}),
     }
 
