@@ -94,13 +94,14 @@ def test_a_missing_queue_that_a_policy_names_is_not_blamed_on_the_configured_one
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     settings = Recoverability(failed=Failed("orders-error"), policy=lambda _settings, _context: MoveToError("fraud"))
-    world = SqsWorld()
+    world = SqsWorld(create_missing=False)
+    for queue in ("orders", "orders-error"):
+        world.create_queue(queue)
     world.serve("orders", SqsEndpoint(Handler(), settings))
     world.send("orders", "hello")
     world.run(for_=timedelta(seconds=1))
 
-    (line,) = [each.message for each in caplog.records if each.name == "recoverable.settlement"]
-    assert "Check the policy's MoveToError(error_queue): the queue 'fraud' must exist" in line
+    assert "Check the policy's MoveToError(error_queue): the queue 'fraud' must exist" in caplog.text
 
 
 def test_where_the_own_queue_denies_access_too_the_log_blames_no_queue(
