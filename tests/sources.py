@@ -55,7 +55,7 @@ GATEWAY_NAMES = {
 
 INNER_NAMES = {
     "recoverable_operate": {
-        "_ladder": {"Changes", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
+        "_ladder": {"Changes", "content_headers", "EXCEPTION_MESSAGE", "STACK_TRACE", "faults"},
         "_limits": {"MAX_DELAYED"},
         "_variables": {"Variables", "read_parts"},
         "azure": {"ARRAYS"},

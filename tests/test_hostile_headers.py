@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from builders import Boom, decision, delivery, platform, recoverability, seconds
 from recoverable import RetryAfter, UnreportedFailure
-from recoverable._ladder.settlement import Complete, Deferral, Forward, Redeliver
+from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import Complete, Forward, Redeliver
 from recoverable.headers import RETRY_HEADERS, read_count, read_date
 
 SHAPED = st.tuples(*[st.integers(0, most) for most in (9999, 13, 32, 24, 60, 60, 999_999)]).map(

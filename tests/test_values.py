@@ -32,7 +32,8 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable._ladder.settlement import Complete, Deferral, Forward, Redeliver
+from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import Complete, Forward, Redeliver
 from recoverable.aws import S3Bodies
 
 MAKERS: dict[str, Callable[[], Any]] = {

@@ -57,11 +57,13 @@ class Environment:
         seconds: returns the seconds of a clock that nobody sets.
         later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that;
             None for a thread.
+
+    `function_timeout` is after how many seconds a Functions host stops an invocation, where it is not host.json that says it.
     """
 
     __slots__ = (
-        "call_handler_within", "call_within", "client", "clock", "deadline", "kept", "later", "runner", "seconds",
-        "sleep", "topic_client", "wrap_handler",
+        "call_handler_within", "call_within", "client", "clock", "deadline", "function_timeout", "kept", "later", "runner",
+        "seconds", "sleep", "topic_client", "wrap_handler",
     )  # fmt: skip
 
     def __init__(
@@ -84,6 +86,7 @@ class Environment:
         self.kept: dict[object, Any] = {} if kept is None else kept
         self.call_within, self.topic_client, self.later = call_within, topic_client, later
         self.call_handler_within, self.seconds = call_handler_within, seconds
+        self.function_timeout: float | None = None
 
 
 current_environment: ContextVar[Environment | None] = ContextVar("recoverable.current_environment", default=None)

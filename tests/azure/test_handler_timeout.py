@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from contextvars import ContextVar
+from itertools import pairwise
 from threading import Event, Thread, local
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from azure.endpoints import ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, NOW, QUEUE, recoverability, seconds
-from recoverable import HandlerTimeout, Immediate, Message
+from recoverable import HandlerTimeout, Immediate, Message, RateLimit
 from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure._threads import MOST_LEFT_BEHIND
@@ -206,6 +207,24 @@ def test_a_limit_of_nothing_is_refused() -> None:
         ValueError, match=r"^ServiceBusEndpoint\(handler_timeout\) is 0; write how long a handler may run"
     ):
         endpoint(handler_timeout=seconds(0))
+
+
+def test_in_a_session_it_is_not_attempted_again_beside_itself_while_the_rate_is_limited(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    attempts = list[float]()
+
+    def hang(_: Message) -> None:
+        attempts.append((service_bus_world.now - start).total_seconds())
+        service_bus_world.hang(45)
+
+    start, settings = service_bus_world.now, recoverability().replace(rate_limit=RateLimit(1, max_hold=seconds(200)))
+    served = endpoint(hang, settings, clock=None, handler_timeout=seconds(30), sessions=True)
+    service_bus_world.serve(QUEUE, served)
+    service_bus_world.send(QUEUE, "order 1", group_id="customer-7")
+    service_bus_world.run()
+
+    assert min(later - earlier for earlier, later in pairwise(attempts)) >= 30 + 30
 
 
 def test_the_world_stops_waiting_for_a_handler_that_hangs(service_bus_world: ServiceBusWorld) -> None:

@@ -157,6 +157,22 @@ def test_of_a_delay_only_as_much_is_waited_out_as_the_handler_has_left_of_the_in
     assert orders.seen == [("bad", 265, 0, 1), ("bad", 270 + 265, 1, 1)]
 
 
+def test_a_message_that_would_expire_while_it_waits_moves_to_the_error_queue_with_its_reason(
+    service_bus_world: ServiceBusWorld,
+) -> None:
+    orders = serve(service_bus_world, immediate=0, delayed=5)
+
+    service_bus_world.send(QUEUE, "bad", group_id="customer-7", time_to_live=seconds(60))
+    service_bus_world.run()
+
+    assert [at for _, at, *_ in orders.seen] == [
+        0,
+        10,
+        30,
+    ]  # after the next 30 s less than a tenth of the minute would be left
+    assert [seen.exception_type for seen in service_bus_world.queue(ERROR)] == ["ValueError"]
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])
 def test_the_count_of_deliveries_alone_says_round_and_attempt(count: int) -> None:
     handler = Handler()

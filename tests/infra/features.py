@@ -25,6 +25,7 @@ FEATURES: dict[str, Parameters] = {
     "an orders queue of yours": {"OrdersQueueArn": YOUR_ORDERS},
     "an error queue of yours": {"ErrorQueueArn": YOUR_ERRORS},
     "a key": {"KmsKeyArn": KEY},
+    "stamped dead letters": {"StampDeadLetters": "true"},
     "a VPC": {"SubnetIds": ",".join(SUBNETS), "SecurityGroupIds": ",".join(GROUPS)},
     "metrics": {"Metrics": "true"},
     "an alarm topic": {"AlarmTopicArn": f"arn:aws:sns:{ACCOUNT}:alarms"},

@@ -15,6 +15,7 @@ from infra.features import KEY, YOUR_BODIES, YOUR_BUCKET, YOUR_ERRORS, YOUR_ORDE
 Permissions = dict[str, set[str]]
 
 ORDERS, ERRORS, PLACED, CIRCUIT, TABLE = "OrdersQueue", "ErrorQueue", "PlacedQueue", "CircuitTable", "TimeoutsTable"
+DEAD = "DeadLetterQueue"
 BUCKET, OBJECTS = "TimeoutsBucket", "TimeoutsBucket/timeouts/*"
 MAPPING, ANYTHING = "OrdersFunctionOrders", "*"
 LIMIT, PAUSE = "a rate limit", "a paused trigger"
@@ -22,7 +23,7 @@ TIMEOUTS, LARGE, YOURS_TOO = "timeouts", "large timeouts", "a bucket of yours"
 BRINGS = {PAUSE: {LIMIT}, LARGE: {TIMEOUTS}, YOURS_TOO: {LARGE, TIMEOUTS}}
 """What a feature brings along."""
 
-ENDPOINTS, PROBE, DISPATCHER = {"OrdersRole", "ProbeRole"}, {"ProbeRole"}, {"TimeoutsRole"}
+ENDPOINTS, PROBE, DISPATCHER, STAMP = {"OrdersRole", "ProbeRole"}, {"ProbeRole"}, {"TimeoutsRole"}, {"StampRole"}
 STORING = ENDPOINTS | DISPATCHER
 
 
@@ -64,6 +65,7 @@ CALLS = [
     Call(
         "_sqs/objects.py", "s3", "delete_objects", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "deleted bodies"
     ),  # which no parameter asks for
+    Call("_sqs/batches.py", "sqs", "send_message_batch", STAMP, {ERRORS}),
     Call("_sqs/batches.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("_sqs/sender.py", "sqs", "get_queue_url", DISPATCHER, {ORDERS}, TIMEOUTS),
     Call("timeouts/_dynamodb_table.py", "dynamodb", "get_item", STORING, {TABLE}, TIMEOUTS),
@@ -95,7 +97,7 @@ def needed(role: str, *features: str) -> Permissions:
         wanted[resource] |= actions
     if "a key" in features:
         wanted[KEY] = {
-            use for queue in (ORDERS, ERRORS, PLACED) for each in wanted[queue] for use in KEY_USED.get(each, ())
+            use for queue in (ORDERS, ERRORS, PLACED, DEAD) for each in wanted[queue] for use in KEY_USED.get(each, ())
         }
     if "a VPC" in features:
         wanted[ANYTHING] |= aws_gives("AWSLambdaVPCAccessExecutionRole", "ec2")
@@ -113,10 +115,14 @@ def called(role: str, features: tuple[str, ...]) -> Iterator[tuple[str, set[str]
         yield BUCKET, {"s3:ListBucket"}
 
 
+READS = {"OrdersRole": ORDERS, "StampRole": DEAD}
+"""The queue that Lambda polls for a role's function."""
+
+
 def invoked(role: str) -> Iterator[tuple[str, set[str]]]:
     """Yield what Lambda does with the role: it polls the queue, and writes into the log group, which is there already."""
-    if role == "OrdersRole":
-        yield ORDERS, aws_gives("AWSLambdaSQSQueueExecutionRole", "sqs")
+    if role in READS:
+        yield READS[role], aws_gives("AWSLambdaSQSQueueExecutionRole", "sqs")
     logging = aws_gives("AWSLambdaSQSQueueExecutionRole", "logs")
     yield role.replace("Role", "Log"), logging - {"logs:CreateLogGroup"}
 

@@ -51,7 +51,8 @@ def transformed(source: Template, *, layer: str = "s3://code/layer", function: s
         function: where it would have uploaded the functions' code.
     """
     uploaded = deepcopy(source)
-    uploaded["Resources"]["RecoverableLayer"]["Properties"]["ContentUri"] = layer
+    for name in {"RecoverableLayer", "OperateLayer"} & uploaded["Resources"].keys():
+        uploaded["Resources"][name]["Properties"]["ContentUri"] = layer
     uploaded["Globals"]["Function"]["CodeUri"] = function
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_DEFAULT_REGION", REGION)

@@ -92,6 +92,7 @@ def test_a_reference_to_what_is_not_there_is_found() -> None:
         (("an orders queue of yours",), {"ErrorQueue", "PlacedQueue"}),
         (("an error queue of yours",), {"OrdersQueue", "PlacedQueue"}),
         (("an orders queue of yours", "an error queue of yours"), {"PlacedQueue"}),
+        (("stamped dead letters",), {"OrdersQueue", "ErrorQueue", "PlacedQueue", "DeadLetterQueue"}),
     ],
     ids=lambda value: spoken(value) if isinstance(value, tuple) else "",
 )
@@ -118,6 +119,21 @@ def test_the_queue_that_is_made_gives_up_to_the_error_queue_that_is_there() -> N
         "deadLetterTargetArn": YOUR_ERRORS,
         "maxReceiveCount": 50,
     }
+
+
+@pytest.mark.parametrize("errors", [None, YOUR_ERRORS])
+def test_dead_letters_come_to_the_error_queue_by_the_stamp_and_without_it_after_some_hours(errors: str | None) -> None:
+    features = ("stamped dead letters", *(["an error queue of yours"] if errors else []))
+    ends = errors or {"Fn::GetAtt": ["ErrorQueue", "Arn"]}
+
+    orders, dead = (properties(queue, *features)["RedrivePolicy"] for queue in ("OrdersQueue", "DeadLetterQueue"))
+
+    assert orders == {"deadLetterTargetArn": {"Fn::GetAtt": ["DeadLetterQueue", "Arn"]}, "maxReceiveCount": 50}
+    assert dead == {"deadLetterTargetArn": ends, "maxReceiveCount": 50}
+    reads = properties("StampFunction", *features)["Events"]["DeadLetters"]["Properties"]
+    assert reads == {
+        "Queue": {"Fn::GetAtt": ["DeadLetterQueue", "Arn"]}, "FunctionResponseTypes": ["ReportBatchItemFailures"],
+    }  # fmt: skip
 
 
 def test_the_function_knows_the_error_queue_that_is_there_by_its_name() -> None:
@@ -152,7 +168,9 @@ def test_a_queue_is_encrypted_with_the_key_or_with_that_of_sqs(
 
 def places(*features: str) -> dict[str, Any]:
     """Return where each function runs, once the transform has shared what they have in common."""
-    made = transformed(decided(SAM, asking_for("a paused trigger", "timeouts", *features)))["Resources"]
+    made = transformed(decided(SAM, asking_for("a paused trigger", "timeouts", "stamped dead letters", *features)))[
+        "Resources"
+    ]
     functions = {name: each for name, each in made.items() if each["Type"] == "AWS::Lambda::Function"}
     return {name: function["Properties"].get("VpcConfig") for name, function in functions.items()}
 
@@ -163,7 +181,9 @@ def test_each_function_runs_in_the_subnets_and_groups() -> None:
         "SecurityGroupIds": {"Fn::Split": [",", ",".join(GROUPS)]},
     }
 
-    assert places("a VPC") == dict.fromkeys(("OrdersFunction", "ProbeFunction", "TimeoutsFunction"), vpc)
+    assert places("a VPC") == dict.fromkeys(
+        ("OrdersFunction", "ProbeFunction", "StampFunction", "TimeoutsFunction"), vpc
+    )
 
 
 def test_no_function_runs_in_a_vpc_by_default() -> None:

@@ -16,7 +16,7 @@ from infra.sam_template import ROOT, Template, template
 
 SAM = template()
 PACKAGE, EXAMPLE = ROOT / "adapters" / "recoverable", ROOT / "functions" / "aws"
-ROLES = ("OrdersRole", "ProbeRole", "TimeoutsRole")
+ROLES = ("OrdersRole", "ProbeRole", "TimeoutsRole", "StampRole")
 
 
 @cache
@@ -104,7 +104,7 @@ def test_no_action_has_a_wildcard(role: str) -> None:
     assert [name for name in actions if "*" in name] == []
 
 
-@pytest.mark.parametrize("name", ["Orders", "Probe", "Timeouts"])
+@pytest.mark.parametrize("name", ["Orders", "Probe", "Timeouts", "Stamp"])
 def test_a_function_has_no_role_but_its_own(name: str) -> None:
     function = stack(*FEATURES)["Resources"][f"{name}Function"]["Properties"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders import NOW, NOW_WRITTEN, Boom, decision, delivery, platform
-from recoverable._ladder.delivery import carried_in
-from recoverable._ladder.settlement import Deferral, Forward
+from recoverable._ladder.delivery import Deferral, carried_in
+from recoverable._ladder.settlement import Forward
 from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
 
 CLAIM = {"NServiceBus.MessageId": "7", "$.diagnostics.hostid": "x", DELAYED_RETRIES: "2", PRIOR_ATTEMPTS: "3"}

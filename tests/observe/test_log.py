@@ -23,7 +23,8 @@ from recoverable import (
     MoveToError,
     Recoverability,
 )
-from recoverable._ladder.settlement import Deferral
+from recoverable._ladder.delivery import Deferral
+from recoverable._ladder.settlement import Platform
 from recoverable._observe.log import report, time_span
 
 Line = tuple[str, str, str]
@@ -86,6 +87,15 @@ def test_a_deferral_says_that_it_is_no_attempt(caplog: pytest.LogCaptureFixture)
 
     text = "Deferring message 'm-1' for 00:01:30: rate limited. This counts as no attempt."
     assert lines(caplog) == [("recoverable.deferral", "INFO", text)]
+
+
+def test_a_deferral_where_order_is_kept_says_that_it_uses_up_a_delivery(caplog: pytest.LogCaptureFixture) -> None:
+    report(decision(Deferral(seconds(90), "rate limited"), on=Platform(redelivers_only=True)))
+    report(decision(Deferral(seconds(90), "rate limited", in_place=True), on=Platform(redelivers_only=True)))
+
+    said = "Deferring message 'm-1' for 00:01:30: rate limited. "
+    waits = "Its order is kept, so it waits in the queue, which uses up one of its deliveries."
+    assert [text for _, _, text in lines(caplog)] == [f"{said}{waits}", f"{said}This counts as no attempt."]
 
 
 def test_warnings_come_before_what_is_done(caplog: pytest.LogCaptureFixture) -> None:

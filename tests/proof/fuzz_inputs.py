@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from recoverable._sqs.wire import FOLDED, HEADERS, TEXT
+from recoverable._sqs.wire import HEADERS, TEXT
+from recoverable.headers import FOLDED
 
 Json = Any
 Record = dict[str, Any]

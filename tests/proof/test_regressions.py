@@ -13,7 +13,8 @@ from proof.promises import broken
 from proof.replaying import replay
 from proof.service_bus.scenarios import Scenario
 from proof.sqs.hostile import SQS
-from recoverable._sqs.wire import FOLDED, HEADERS
+from recoverable._sqs.wire import HEADERS
+from recoverable.headers import FOLDED
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class Broken(Store):
 def limiter(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Limiter:
     """Return the limiter of an endpoint with these settings."""
     settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
-    return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext), may_defer=True)
+    return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext))
 
 
 def failing(through: Limiter, error: BaseException, number: int = 1) -> timedelta | None:
@@ -65,7 +65,7 @@ def test_a_rule_that_raises_lets_its_message_wait() -> None:
         raise ZeroDivisionError
 
     settings = recoverability().__replace__(failed=Failed(None, [rule]))
-    through = limiter_for("endpoint", RateLimit(1), settings, Environment(None, Clock(), nullcontext), may_defer=True)
+    through = limiter_for("endpoint", RateLimit(1), settings, Environment(None, Clock(), nullcontext))
 
     assert isinstance(failing(through, DOWN), timedelta)
 

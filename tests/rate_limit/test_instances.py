@@ -11,7 +11,6 @@ import pytest
 from builders import NOW, Boom, Clock, delivery, seconds
 from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited, two
 from recoverable import RateLimit
-from recoverable._rate_limit.limiter import Limiter
 from recoverable._rate_limit.state import CLOSED
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR
 
@@ -145,7 +144,7 @@ def test_callbacks_that_raise_are_logged_and_change_nothing() -> None:
     assert isinstance(held, timedelta)
     assert instance.attempt() == "attempted"
     assert [notice.text.partition(" failed (")[0] for notice in instance.notices] == [
-        "The circuit breaker is now in the armed state: 1 attempts in a row failed. One message is attempted every 0:00:01, the others are deferred.",
+        "The circuit breaker is now in the armed state: 1 attempts in a row failed. One message is attempted every 0:00:01, the others wait.",
         "RateLimit(on_started)",
         "The circuit breaker is now disarmed, 0:00:01 after it was armed: an attempt succeeded.",
         "RateLimit(on_ended)",
@@ -201,14 +200,13 @@ def test_a_new_instance_asks_before_it_attempts_what_has_waited_or_come_before(w
 
 
 @pytest.mark.parametrize("waiting", [HELD, REDELIVERED], ids=["held", "redelivered"])
-@pytest.mark.parametrize("holds", [True, False])
-def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(waiting: Delivery, *, holds: bool) -> None:
+def test_a_success_ends_it_on_an_instance_where_nothing_ever_failed(waiting: Delivery) -> None:
     calls, clock, store = Calls(), Clock(), Store()
     one, new = two(calls, clock, store)
     one.fail(2)
     clock.advance(seconds(1))
 
-    assert new.attempt(of=waiting, limiter=Limiter(new.breaker, clock, may_defer=holds)) == "attempted"
+    assert new.attempt(of=waiting) == "attempted"
     assert (store.read().circuit, calls) == (CLOSED, ["started", "ended"])
 
 

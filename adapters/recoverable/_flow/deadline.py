@@ -92,10 +92,7 @@ class Deadline:
         """Have the alarm raise `TimeUp` in the handler at `ends`, and again as long as it does not end; outside a handler it does nothing."""
         try:
             self._set(self.ends - self.now())
-        except (
-            AttributeError,
-            ValueError,
-        ):  # Windows has no such timer, and no other thread but the main one may set it
+        except (AttributeError, ValueError):  # Windows has no such timer, and only the main thread may set it
             self.rings = -FOREVER
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:

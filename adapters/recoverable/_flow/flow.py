@@ -38,7 +38,8 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     """
     limiter, observer, context = invocation.limiter, invocation.observer, invocation.context
     settlements, seconds_left = invocation.settlements, invocation.deadline.seconds_left
-    for message in retried(messages, invocation) if invocation.recoverability.immediate.in_process else messages:
+    again = invocation.recoverability.immediate.in_process or invocation.seconds_in_place is not None
+    for message in retried(messages, invocation) if again else messages:
         delivery = message._delivery
         limited = limiter is not None and (limiter.alert or delivery is not None)
         if limited or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):
@@ -73,7 +74,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
 
 
 def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
-    """Return the messages, each again for as long as it is to be retried at once; see `settle.retried_in_process`."""
+    """Return the messages, each again for as long as it is to be attempted again here; see `settle.retried_in_process`."""
     from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # few endpoints ask for it
 
     return retried_in_process(messages, invocation)

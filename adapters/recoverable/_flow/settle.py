@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import partial
 
 from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
-from recoverable._ladder.delivery import delivery_of, is_retried_in_process, runs_left
-from recoverable._ladder.settlement import COMPLETE, Deferral, Redeliver
+from recoverable._ladder.delivery import Deferral, delivery_of, is_retried_in_process, runs_left
+from recoverable._ladder.settlement import COMPLETE, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable.headers import MESSAGE_INTENT
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from datetime import datetime, timedelta
     from typing import Any, Protocol
 
@@ -35,27 +35,14 @@ if TYPE_CHECKING:
         def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
             """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
 
-        def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
-            """Return why a message would expire unseen that waits for so long, None for two lost deliveries; "" where it would not."""
-
         def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
-            """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-
-        @property
-        def visibility_timeout(self) -> float:
-            """Return for how many seconds the queue hides a message."""
-
-        def hide_to_the_end(self) -> list[Delivery]:
-            """Hide anew what others would get before the invocation ends; return those for which no time was left."""
-
-        def seconds_left(self, deliveries: Collection[Delivery], /) -> float:
-            """Return for how many seconds from now all of these are the invocation's."""
-
-        def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
-            """Note until when a call hides messages, and whether the broker has confirmed that."""
+            """Return how long a message waits in its place; None at its last delivery."""
 
 
 AT_ONCE = Redeliver(NO_DELAY)
+
+AGAIN = Redeliver(NO_DELAY)
+"""The settlement, by its identity, of a message that has waited in this invocation while the rate is limited: its handler runs again."""
 
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
@@ -70,20 +57,25 @@ NO_TIME = "this invocation has no time left for it"
 
 
 def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> Iterator[Message]:
-    """Yield each message, and again for as long as it is to be retried at once: each attempt goes the whole way from receipt on.
+    """Yield each message, and again for as long as it is attempted here: each attempt goes the whole way from receipt on.
+
+    It is attempted again at once, which counts, or after it has waited in its place, which does not.
 
     Args:
         messages: the messages as they came.
         invocation: what they run in.
     """
     platform, settlements = invocation.platform, invocation.settlements
+    in_process = invocation.recoverability.immediate.in_process
     for message in messages:
         yield message
         attempted, delivery = message, delivery_of(message)
-        while settlements.get(attempted) == AT_ONCE and is_retried_in_process(delivery, platform):
+        while (settlement := settlements.get(attempted)) is AGAIN or (
+            settlement == AT_ONCE and in_process and is_retried_in_process(delivery, platform)
+        ):
             # it counts messages: the time of all their attempts says how long the next ones take
             invocation.finished -= 1
-            attempted = delivery.next_attempt()
+            attempted = delivery.next_attempt(counted=0 if settlement is AGAIN else 1)
             yield attempted
 
 
@@ -139,8 +131,9 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
     if limiter is None or not may_defer:
         return None
     delay = limiter.delay_before_attempt(delivery)
-    if delay is not None and invocation.platform.redelivers_only:
-        delay = limiter.wait_for_turn(delivery, delay, invocation.deadline.seconds_left)
+    if delay is not None and (invocation.seconds_in_place is not None or invocation.platform.redelivers_only):
+        within = invocation.seconds_in_place or invocation.deadline.seconds_left
+        delay = limiter.wait_for_turn(delivery, delay, within)
     return None if delay is None else defer_while_limited(delivery, delay, invocation)
 
 
@@ -158,9 +151,7 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
         return send_on(delivery, invocation)
     if delivery.given_up:
         return settle_control_message(delivery, invocation)
-    if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
-        return settlement  # else its handler runs: what was just delivered need not be delivered again
-    return None
+    return settle_unreported(delivery, invocation) if delivery.unreported else None
 
 
 def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:
@@ -255,6 +246,8 @@ def defer_while_limited(
 ) -> Settlement | None:
     """Return the settlement of a message that waits because the rate is limited; None where it may not: it is attempted, or has failed.
 
+    After an attempt it waits in this invocation where that has the time, and runs again.
+
     Args:
         delivery: the message as it came.
         delay: how long a copy waits; where the order is kept, the message itself waits by its count and age.
@@ -263,6 +256,14 @@ def defer_while_limited(
     """
     from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide_and_report`
 
+    limiter, within = invocation.limiter, invocation.seconds_in_place
+    if limiter and within and failure is not None and not delivery.left_behind and delay.total_seconds() < within():
+        waiting = Deferral(delay, RATE_LIMITED, failure=failure, in_place=True)
+        settlement = decide_and_report(delivery, waiting, invocation)
+        if settlement != Redeliver(delay):
+            return settlement
+        limiter.pause(delay.total_seconds())
+        return AGAIN
     if invocation.platform.redelivers_only:
         in_order = None if invocation.lease is None else invocation.lease.wait_in_order(delivery)
         if in_order is None:

@@ -1,4 +1,4 @@
-"""Define a delivery of a message by its broker, what its headers carry, and which attempt it stands for."""
+"""Define a delivery of a message by its broker, what its headers carry, which attempt it stands for, and a wait that is none."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recoverable import headers
-from recoverable._frozen import Frozen
+from recoverable._frozen import Frozen, field
 from recoverable._message import NO_HEADERS, Message, place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import timedelta
 
     from recoverable._ladder.settlement import Counter, Platform
 
@@ -37,6 +38,7 @@ class Carried(Frozen):
         stopped: True if its handler was stopped before for the sake of others.
         unreported: True if an earlier round ended in `UnreportedFailure`.
         reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
+        granted: the immediate retries of this round that a policy granted, where that is more than the setting says.
         refused_sends: how often a copy for the error queue was refused.
         refused_since: the answers so far that nobody knows to what the handler sent; `_flow.refusals` reads it.
         attempts: all attempts of earlier rounds.
@@ -61,6 +63,7 @@ class Carried(Frozen):
     stopped: bool = False
     unreported: bool = False
     reported: bool = False
+    granted: int = 0
     refused_sends: int = 0
     refused_since: str = ""
     attempts: int = 0
@@ -117,12 +120,16 @@ class Delivery:
         self.left_behind = True
         self.prior_attempts, self.deliveries = self.prior_attempts + self.deliveries - 1, 1
 
-    def next_attempt(self) -> Message:
-        """Count the attempt that has failed, and return the message for the next one, as it was received: nothing that a handler did to it is left."""
+    def next_attempt(self, *, counted: int) -> Message:
+        """Return the message for the next attempt, as it was received: nothing that a handler did to it is left.
+
+        Args:
+            counted: 1 if the attempt that has failed counts, else 0.
+        """
         failed = self.message
-        self.prior_attempts, self.error = self.prior_attempts + 1, None
+        self.prior_attempts, self.error = self.prior_attempts + counted, None
         self.message = Message(*[getattr(failed, name) for name in AS_RECEIVED])
-        place(self.message, attempt=failed.attempt + 1, round=failed.round)
+        place(self.message, attempt=failed.attempt + counted, round=failed.round)
         self.message._delivery = self
         return self.message
 
@@ -130,6 +137,26 @@ class Delivery:
     def originals_reported(self) -> bool:
         """True if each delivery of the messages that it is a copy of ended with a recorded outcome."""
         return self.carried.reported or not (self.carried.prior_attempts or self.carried.unreported)
+
+
+class Deferral(Frozen):
+    """A wait that counts as no attempt.
+
+    Args:
+        delay: how long the copy waits.
+        reason: why, for the log.
+        hop: True for a copy that is not yet due: its deliveries are no attempts.
+        failure: what the handler raised, if it ran and that is to count as no attempt.
+        stopped: True if the handler was stopped although it had not all the time there is.
+        in_place: True if the message waits inside the invocation, and its handler runs again there.
+    """
+
+    delay: timedelta
+    reason: str
+    hop: bool = field(default=False, kw_only=True)
+    failure: BaseException | None = field(default=None, kw_only=True)
+    stopped: bool = field(default=False, kw_only=True)
+    in_place: bool = field(default=False, kw_only=True)
 
 
 def delivery_of(message: Message) -> Delivery:
@@ -148,11 +175,12 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         kept = {name: text for name, text in texts.items() if name not in left_behind}
         redrives = headers.read_count(texts, headers.REDRIVES) + 1
         return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
+    prior_attempts = prior_attempts_in(texts)
     retry = texts.get(headers.UNIQUE_MESSAGE_ID, ""), texts.get(headers.ACKNOWLEDGEMENT_QUEUE, "")
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
         time_sent=headers.read_date(texts, headers.TIME_SENT),
-        prior_attempts=prior_attempts_in(texts),
+        prior_attempts=prior_attempts,
         round=headers.read_count(texts, headers.DELAYED_RETRIES),
         delayed_retry_at=headers.read_date(texts, headers.DELAYED_RETRY_AT),
         first_delayed_retry_at=headers.read_date(texts, headers.FIRST_DELAYED_RETRY_AT),
@@ -161,6 +189,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         stopped=headers.STOPPED in texts,
         unreported=headers.UNREPORTED in texts,
         reported=headers.REPORTED in texts,
+        granted=headers.read_count(texts, headers.GRANTED, prior_attempts),  # of which a copy with it has as many
         refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
         refused_since=texts.get(headers.REFUSED_SINCE, ""),
         attempts=headers.read_count(texts, headers.ATTEMPTS),
@@ -232,7 +261,7 @@ def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate:
 
     At least the first one runs: a setting that was lowered while copies carry more attempts is no unreported delivery.
     """
-    allowed = max_immediate + 1 - delivery.prior_attempts
+    allowed = max(max_immediate, delivery.carried.granted) + 1 - delivery.prior_attempts
     if counter == "header":
         allowed = min(1, allowed)
     return max(1, allowed + UNREPORTED_ALLOWANCE)

@@ -15,24 +15,6 @@ if TYPE_CHECKING:
     Counter: TypeAlias = Literal["native", "header"]
 
 
-class Deferral(Frozen):
-    """A wait that counts as no attempt.
-
-    Args:
-        delay: how long the copy waits.
-        reason: why, for the log.
-        hop: True for a copy that is not yet due: its deliveries are no attempts.
-        failure: what the handler raised, if it ran and that is to count as no attempt.
-        stopped: True if the handler was stopped although it had not all the time there is.
-    """
-
-    delay: timedelta
-    reason: str
-    hop: bool = field(default=False, kw_only=True)
-    failure: BaseException | None = field(default=None, kw_only=True)
-    stopped: bool = field(default=False, kw_only=True)
-
-
 class Platform(Frozen):
     """A description of what the platform counts and can do.
 

@@ -12,10 +12,10 @@ from typing import Any, assert_never
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._ladder.decision import Decision
-from recoverable._ladder.delivery import Delivery
+from recoverable._ladder.delivery import Deferral, Delivery
 from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
 from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
-from recoverable._ladder.settlement import Deferral
+from recoverable._ladder.settlement import Redeliver
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -30,6 +30,9 @@ UNDECIDED = (
     "Deciding about a failure of message '%s' from '%s' failed (%s). It stays on the queue and will be redelivered. "
     "Check the traceback of this log entry."
 )
+
+
+USES_DELIVERY = "Its order is kept, so it waits in the queue, which uses up one of its deliveries."
 
 
 def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = False) -> None:
@@ -47,7 +50,8 @@ def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = 
     message_id, event, failure = decision.delivery.message.id, decision.event, decision.failure
     info = exception_info(failure) if failure is not None else None
     if isinstance(event, Deferral):
-        text = "Deferring message '%s' for %s: %s. This counts as no attempt."
+        counted = not event.in_place and isinstance(decision.settlement, Redeliver)
+        text = "Deferring message '%s' for %s: %s. " + (USES_DELIVERY if counted else "This counts as no attempt.")
         log_safely(deferral.info, text, message_id, time_span(event.delay), event.reason, exc_info=info, **details)
     match decision.action:
         case ImmediateRetry():

@@ -48,13 +48,12 @@ class Limiter:
         clock: returns the time.
         sleep: waits for so many seconds.
         in_batches: True where messages that are due together come in one invocation.
-        may_defer: False where no message can wait: failures are counted.
         unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
             limited or not.
     """
 
     __slots__ = (
-        "_claim", "_clock", "_in_batches", "_limit", "_may_defer", "_probe", "_refreshed", "_sleep", "_unrecoverable", "breaker",
+        "_claim", "_clock", "_in_batches", "_limit", "_probe", "_refreshed", "_sleep", "_unrecoverable", "breaker",
     )  # fmt: skip
 
     def __init__(
@@ -64,10 +63,9 @@ class Limiter:
         *,
         sleep: Callable[[float], None] = sleep,
         in_batches: bool = False,
-        may_defer: bool = True,
         unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
     ) -> None:
-        self.breaker, self._limit, self._clock, self._may_defer = breaker, breaker.limit, clock, may_defer
+        self.breaker, self._limit, self._clock = breaker, breaker.limit, clock
         self._unrecoverable, self._in_batches, self._sleep = unrecoverable, in_batches, sleep
         self._refreshed = False  # True when this invocation has read the store
         self._probe: Delivery | None = None
@@ -112,16 +110,20 @@ class Limiter:
         """Wait inside the invocation until a message may be attempted, and return None; where its time does not reach, return the delay.
 
         Args:
-            delivery: a message that keeps its order: no copy can wait in its stead.
+            delivery: a message that keeps its order: a copy in its stead would come behind the others.
             delay: how long it would have to wait otherwise.
-            seconds_left: returns for how long a handler may still run that starts now.
+            seconds_left: returns how many seconds are left in which a handler may start.
         """
         waiting: timedelta | None = delay
         while waiting is not None and (pause := self._seconds_until_turn()) < seconds_left():
-            self._sleep(pause)
-            self._refreshed = False
+            self.pause(pause)
             waiting = self.delay_before_attempt(delivery)
         return waiting
+
+    def pause(self, seconds: float) -> None:
+        """Wait inside the invocation; what the store said before is old then."""
+        self._sleep(seconds)
+        self._refreshed = False
 
     def _seconds_until_turn(self) -> float:
         """Return the seconds until the next attempt may start, as far as this instance knows; at least the shortest wait."""
@@ -172,7 +174,7 @@ class Limiter:
             self.breaker.refresh(self._clock())
 
     def _may_wait(self, delivery: Delivery, now: datetime) -> bool:
-        return self._may_defer and may_defer(delivery.held_since, self._limit, now)
+        return may_defer(delivery.held_since, self._limit, now)
 
     def _claims(self, probe: Open, snapshot: Snapshot, now: datetime) -> bool:
         """True if this invocation claims the probe before all others; else note that another invocation has it."""
@@ -211,7 +213,7 @@ def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
 
 def limiter_for(
     endpoint: object, limit: RateLimit, recoverability: Recoverability, environment: Environment,
-    *, may_defer: bool, in_batches: bool = False,
+    *, in_batches: bool = False,
 ) -> Limiter:  # fmt: skip
     """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
 
@@ -233,6 +235,4 @@ def limiter_for(
 
     kept, clock = environment.kept, environment.clock
     breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log))
-    return Limiter(
-        breaker, clock, sleep=environment.sleep, in_batches=in_batches, may_defer=may_defer, unrecoverable=unrecoverable
-    )
+    return Limiter(breaker, clock, sleep=environment.sleep, in_batches=in_batches, unrecoverable=unrecoverable)

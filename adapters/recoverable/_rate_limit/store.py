@@ -161,7 +161,7 @@ class Breaker:
         snapshot = self.snapshot
         if isinstance(snapshot.circuit, Closed) and (changed := self.compare_and_set(snapshot, circuit, now)):
             self.update(changed)
-            self.log("warning", f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others are deferred.")  # fmt: skip
+            self.log("warning", f"The circuit breaker is now in the armed state: {self.limit.consecutive_failures} attempts in a row failed. One message is attempted every {self.limit.wait}, the others wait.")  # fmt: skip
             self._call("on_started", changed)
 
     def _close(self, now: datetime) -> None:

@@ -122,6 +122,12 @@ def weight(values: Iterable[object]) -> int:
     return sum(len(text) if isinstance(text, bytes) else 16 for text in texts)
 
 
+def excess(copy: Copy, others: Iterable[str]) -> int:
+    """Return how many bytes the properties of a copy have above what Service Bus takes, with its further texts."""
+    properties = copy.properties
+    return weight(others) + weight(properties) + weight(properties.values()) - MAX_PROPERTIES
+
+
 def fit(copy: Copy, others: Iterable[str]) -> None:
     """Trim the properties that a copy can go without to what Service Bus takes, each and all together.
 
@@ -133,11 +139,24 @@ def fit(copy: Copy, others: Iterable[str]) -> None:
     for name, value in properties.items():
         if name.startswith(copy.trims) and isinstance(value, str):
             properties[name] = cut(value, MAX_PROPERTY)
-    excess = weight(others) + weight(properties) + weight(properties.values()) - MAX_PROPERTIES
+    left = excess(copy, others)
     for beginning in copy.trims:
         for name in [name for name in properties if name.startswith(beginning)]:
-            if excess > 0:
-                excess -= shorten(properties, name, excess)
+            if left > 0:
+                left -= shorten(properties, name, left)
+
+
+def add_where_room(copy: Copy, properties: Mapping[str, str], others: Iterable[str]) -> None:
+    """Add properties to a copy that Service Bus then still takes; else add none.
+
+    Args:
+        copy: the copy, which fits.
+        properties: the further properties.
+        others: as for `fit`.
+    """
+    fits = all(weight([text]) <= MAX_PROPERTY for text in properties.values())
+    if fits and excess(copy, (*others, *properties, *properties.values())) <= 0:
+        copy.properties.update(properties)
 
 
 def shorten(properties: dict[str, Any], name: str, by: int) -> int:

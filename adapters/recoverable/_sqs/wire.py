@@ -15,6 +15,7 @@ from recoverable.headers import (
     CONTROL_MESSAGE,
     ENCLOSED_MESSAGE_TYPES,
     FAILED_QUEUE_ADDRESS,
+    FOLDED,
     MESSAGE_ID,
     SENT_NATIVE,
     in_whole_characters,
@@ -37,7 +38,6 @@ MAX_ATTRIBUTES = 10
 """Attributes a message can have (Amazon SQS message quotas)."""
 
 HEADERS = "NServiceBus.AmazonSQS.Headers"
-FOLDED = "Recoverable.Attributes"
 UNREADABLE_HEADERS = "Recoverable.UnreadableHeaders"
 S3_BODY_KEY = "S3BodyKey"
 SERVICE_CONTROL = "ServiceControl."

@@ -153,6 +153,8 @@ class SqsProcessor:
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
             unfinished = self._process_batch(batch, run_handlers)
+        # cut from what holds it, so that all is freed at once, and no garbage collection has to find it
+        time.invocation = time.for_handlers = invocation.sender = invocation.make_lease = None
         for delivery in invocation.failed:
             delivery.error = None  # by its traceback it holds its frames, and with them all messages
         if invocation.interruption is not None:
@@ -169,7 +171,7 @@ class SqsProcessor:
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # few endpoints limit the rate
 
-        return limiter_for(self, limit, self.recoverability, environment, may_defer=True, in_batches=True)
+        return limiter_for(self, limit, self.recoverability, environment, in_batches=True)
 
 
 def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:

@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable._flow.settle import decide_and_report, settle_unsent_in_order, settle_without_attempt
-from recoverable._ladder.delivery import Delivery, delivery_of, runs_left
+from recoverable._ladder.delivery import Deferral, Delivery, delivery_of, runs_left
 from recoverable._ladder.policy import configured_delay
-from recoverable._ladder.settlement import Deferral, Redeliver
+from recoverable._ladder.settlement import Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._message import place
 from recoverable._sqs.queues import LONGEST_VISIBILITY

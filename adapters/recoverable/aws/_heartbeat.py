@@ -14,6 +14,7 @@ from recoverable._ladder.delivery import delivery_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.queues import LONGEST_VISIBILITY
+from recoverable.aws._order import lease_of
 from recoverable.aws._settle import log_failed_call, receipt
 from recoverable.aws._time_budget import TimeBudget
 
@@ -179,7 +180,7 @@ def hide(
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
-    lease, redact = invocation.lease, invocation.redact
+    lease, redact = lease_of(invocation), invocation.redact
     until = invocation.clock().timestamp() + seconds
     failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
     gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]

@@ -34,13 +34,15 @@ from recoverable.aws._settle import log_failed_call, receipt
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
+    from typing import TypeAlias
 
-    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
     from recoverable.aws._batch import Batch
     from recoverable.aws._settings import SqsSettings
     from recoverable.aws._time_budget import TimeBudget
+
+    QueueLease: TypeAlias = "OrderedLease | HiddenLease"
 
 log = logging.getLogger("recoverable.settlement")
 
@@ -68,7 +70,7 @@ NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
 TOO_LONG = "a message can wait for %s at most where its order is kept"
 
 
-def lease_for(batch: Batch, settings: SqsSettings) -> Lease:
+def lease_for(batch: Batch, settings: SqsSettings) -> QueueLease:
     """Return what knows for how long an invocation has its messages.
 
     Args:
@@ -253,6 +255,7 @@ class HiddenLease:
 
     def __init__(self, known: KnownQueue) -> None:
         self._queue, self._time, self._messages = known, known.time, known.batch.messages
+        self._span = known.span()
         self._receives: dict[Delivery, Receive] = {}
         self._known: Known | None = None
         self._is_prepared = False
@@ -338,7 +341,8 @@ class HiddenLease:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
             timeout, now = self.visibility_timeout, self._queue.now()
-            began, ends = self._queue.span()
+            # read again, for a clock may have been put back; but once its time is over, a host says that none is left
+            began, ends = min(self._span, self._queue.span())
             key = HiddenLease, self._queue.batch.queue
             late_at, denied_at = self._queue.kept.get(key, (NEVER, NEVER))
             if any(begins_late(self._receive(delivery_of(each)), timeout, began) for each in self._messages):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
     from recoverable.aws._batch import Batch
+    from recoverable.aws._lease import QueueLease
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
@@ -34,13 +35,18 @@ CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
 
 
+def lease_of(invocation: Invocation) -> QueueLease | None:
+    """Return what knows for how long the invocation has its messages."""
+    return invocation.lease  # type: ignore[return-value]  # `lease_for` has made it
+
+
 def standard_batch(batch: Batch) -> MessageGroups:
     """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
     invocation, restored = batch.invocation, batch.restored
     not_hidden: set[Delivery] = set()
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
-    if any(delivery.deliveries > 1 for delivery in restored) and invocation.lease is not None:
-        not_hidden = {*invocation.lease.hide_to_the_end()}
+    if any(delivery.deliveries > 1 for delivery in restored) and (lease := lease_of(invocation)) is not None:
+        not_hidden = {*lease.hide_to_the_end()}
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
     settled += settle_expiring([e for e in restored if e.suspect and e.deliveries > 1 and e not in settled], invocation)
@@ -48,7 +54,8 @@ def standard_batch(batch: Batch) -> MessageGroups:
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
             (aside if delivery in not_hidden else ready).append(delivery)
-    ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
+    left = batch.time.for_handlers
+    ordered = groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None)
     return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
 
 
@@ -108,10 +115,10 @@ def hidden_for(batch: Batch) -> float:
         shortest = min(shortest, time.visibility_timeout.total_seconds())
     elif (
         not batch.queue.fifo
-        and batch.invocation.lease is not None
+        and (lease := lease_of(batch.invocation)) is not None
         and any(each.deliveries > 1 for each in batch.restored)
     ):
-        shortest = min(shortest, batch.invocation.lease.visibility_timeout)
+        shortest = min(shortest, lease.visibility_timeout)
     text = os.environ.get(REDELIVER_AFTER, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 
@@ -186,7 +193,7 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
 def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> list[Delivery]:
     """Record the settlement of what is not yet due, or past its last delivery that runs, before any handler runs; return these.
 
-    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
+    The rate limit is asked when its turn comes: once.
     """
     settled: list[Delivery] = []
     for delivery in restored:
@@ -196,7 +203,7 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
                 invocation.settle(delivery, settlement)
                 settled.append(delivery)
             else:
-                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+                delivery.due_at = None  # its time has come
     return settled
 
 
@@ -206,8 +213,9 @@ def settle_expiring(suspects: list[Delivery], invocation: Invocation) -> list[De
     Each goes on as a copy, which has a retention of its own. Where order is kept it moves to the error queue.
     """
     settled: list[Delivery] = []
+    lease = lease_of(invocation)
     for suspect in suspects:
-        if invocation.lease is None or not (why := invocation.lease.why_it_expires(suspect, None)):
+        if lease is None or not (why := lease.why_it_expires(suspect, None)):
             continue
         if invocation.platform.redelivers_only:
             settlement = decide_and_report(suspect, UnreportedFailure(f"{NO_OUTCOME}; {why}"), invocation, why)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import Batch
     from recoverable.aws._copies import Copy
+    from recoverable.aws._lease import QueueLease
     from recoverable.aws._time_budget import TimeBudget
     from recoverable.timeouts import Timeouts
 
@@ -210,7 +211,8 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     A queue may take smaller messages than SQS's limit (`MaximumMessageSize`): a copy that is too large is sent again without the fault
     headers that may be trimmed.
     """
-    broker, to, lease = batch.broker, copies[0].to, batch.invocation.lease
+    broker, to = batch.broker, copies[0].to
+    lease: QueueLease | None = batch.invocation.lease  # type: ignore[assignment]  # `lease_for` has made it
 
     def waits(within: float) -> Iterator[float]:
         """Yield the pauses that end while the messages are hidden."""
@@ -267,7 +269,7 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays.
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
-    lease = invocation.lease
+    lease: QueueLease | None = invocation.lease  # type: ignore[assignment]  # as in `send`
     expires = "" if lease is None else lease.why_it_expires(delivery, longer_wait(delivery, batch))
     if queue.fifo or not (failure.is_for_good or expires):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
@@ -462,7 +464,7 @@ def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> Literal["sto
     due_at = read_date(copy.wire.headers, DUE_AT)
     if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
         return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
-    if not time.for_call():
+    if time.before_call() <= 0:
         return NotStored("no time is left for the call")
     try:
         timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)

@@ -119,9 +119,9 @@ class ServiceBusEndpoint(Generic[R]):
         for_handlers, for_sends = settings.times_of_batch()
         self._processor = Processor(
             handler=handler, is_coroutine=is_coroutine, settings=settings, platform=settings.platform(),
-            patience=settings.patience, time_for_retries=settings.time_for_retries(), time_for_handlers=for_handlers,
-            time_for_sends=for_sends, environment=Environment(client, utc_clock(clock), nullcontext),
-            facts_file=os.environ.get(FACTS_FILE),
+            patience=settings.patience, time_for_retries=settings.time_for_retries(), time_in_place=settings.time_in_place(),
+            time_for_handlers=for_handlers, time_for_sends=for_sends,
+            environment=Environment(client, utc_clock(clock), nullcontext), facts_file=os.environ.get(FACTS_FILE),
         )  # fmt: skip
         if warm:
             self._processor.warm_up()

@@ -85,7 +85,10 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         headers = texts(properties)
         carried = carried_in(headers)
         if carried.left_behind:
-            headers = in_this_life(headers, carried)
+            from recoverable.azure._folding import with_lost  # noqa: PLC0415  # few messages come back
+
+            native, properties = with_lost(native, properties)
+            headers = in_this_life(texts(properties), carried)
     message = Message(
         native.get_body(), id=carried.message_id or native.message_id or "", headers=headers, queue=queue,
         sent_at=carried.time_sent or aware(native.enqueued_time_utc), group_id=native.session_id, native=native,
@@ -159,26 +162,12 @@ def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
     )
 
 
-class MessageWithoutFields:
-    """A message of a batch whose ambiguous fields are None: another message's value would be worse.
-
-    Args:
-        native: the message.
-        absent: the fields that are None.
-    """
-
-    __slots__ = ("_absent", "_native")
-
-    def __init__(self, native: ServiceBusMessage, absent: frozenset[str]) -> None:
-        self._native, self._absent = native, absent
-
-    def __getattr__(self, name: str) -> Any:
-        return None if name in self._absent else getattr(self._native, name)
-
-
 def without_fields(natives: Sequence[ServiceBusMessage], absent: frozenset[str]) -> list[Any]:
     """Return the messages of a batch without some fields, of which the host does not say which message has which."""
-    return [MessageWithoutFields(native, absent | {"label"} if "subject" in absent else absent) for native in natives]
+    from recoverable.azure._folding import MessageWithFields  # noqa: PLC0415  # most batches have none
+
+    fields = dict.fromkeys(absent | {"label"} if "subject" in absent else absent)
+    return [MessageWithFields(native, fields) for native in natives]
 
 
 def length(array: object) -> int:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._flow.flow import Call, Flow, Run, Steps
+    from recoverable._flow.settle import Lease
     from recoverable._ladder.settlement import Platform
     from recoverable._message import Message
     from recoverable._observe.observer import Observer
@@ -79,6 +80,7 @@ class Processor(Frozen):
         platform: what it counts and can do.
         patience: for how long sends are repeated that Service Bus did not take.
         time_for_retries: for how long retries in process may start; None without them.
+        time_in_place: for how long a message may wait inside an invocation; None where none does.
         time_for_handlers: for how long handlers may start; None where the host renews the locks.
         time_for_sends: for how long copies may be sent; None as before.
         environment: client and clock of an invocation that no test makes.
@@ -91,6 +93,7 @@ class Processor(Frozen):
     platform: Platform
     patience: timedelta
     time_for_retries: timedelta | None
+    time_in_place: timedelta | None
     time_for_handlers: timedelta | None
     time_for_sends: timedelta | None
     environment: Environment
@@ -120,7 +123,7 @@ class Processor(Frozen):
         invocation = self._invocation(environment, context)
         work = Processing(
             deliveries, invocation, environment, self.settings, self.patience.total_seconds(),
-            countdown(environment, self.platform.longest_delay), countdown(environment, self.time_for_sends),
+            countdown(environment, self.time_for_sends),
         )  # fmt: skip
         steps: Flow = process_messages(work)
         if retried := [delivery for delivery in deliveries if delivery.carried.servicecontrol_retry]:
@@ -150,12 +153,23 @@ class Processor(Frozen):
         seconds = FOREVER if own is None else own.total_seconds()
         deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
         deadline.now = environment.seconds
-        return Invocation(
+
+        def lease() -> Lease:
+            from recoverable.azure._waiting import SessionLease  # noqa: PLC0415  # the failure side
+
+            return SessionLease(invocation)
+
+        invocation = Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment, context), sender=partial(outgoing_sender, environment, self.settings),
-            holds_interruptions=False,
+            lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
         )  # fmt: skip
+        if self.time_in_place is not None:
+            from recoverable.azure._waiting import time_here  # noqa: PLC0415  # for sessions alone
+
+            invocation.seconds_in_place = countdown(environment, time_here(environment, self.time_in_place))
+        return invocation
 
     def _handler(self, environment: Environment) -> Callable[[Message], Any]:
         handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
@@ -178,7 +192,7 @@ class Processor(Frozen):
             return None
         from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
 
-        return limiter_for(self, limit, self.settings.recoverability, environment, may_defer=not self.settings.sessions)
+        return limiter_for(self, limit, self.settings.recoverability, environment)
 
 
 async def raising(done: Coroutine[Any, Any, BaseException | None]) -> None:
@@ -196,7 +210,6 @@ class Processing(NamedTuple):
         environment: client, clock, and what waits.
         settings: the endpoint's.
         patience: for how many seconds sends are repeated that Service Bus did not take.
-        seconds_in_place: returns for how many seconds a message may still wait in place.
         seconds_for_sends: returns for how many seconds copies may still be sent, which is until the locks of a batch end.
     """
 
@@ -205,7 +218,6 @@ class Processing(NamedTuple):
     environment: Environment
     settings: ServiceBusSettings
     patience: float
-    seconds_in_place: Callable[[], float]
     seconds_for_sends: Callable[[], float]
 
     def broker(self) -> Broker:
@@ -334,8 +346,9 @@ def abandon(delivery: Delivery, settlement: Redeliver, work: Processing) -> Gene
 
         yield partial(wait_in_place, settlement.after, work)
     error = delivery.error
-    if delivery.unsent and error is None:
-        raise Abandoned("what the handler sent was not taken for now; the message is delivered again")
+    if error is None:
+        why = "what the handler sent was not taken for now" if delivery.unsent else "it waits while the rate is limited"
+        raise Abandoned(f"{why}; the message is delivered again")
     raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
 
 

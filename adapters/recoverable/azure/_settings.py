@@ -110,6 +110,15 @@ class ServiceBusSettings(Frozen):
 
         return time_for_retries(host_options(os.environ), batch=self.batch)
 
+    def time_in_place(self) -> timedelta | None:
+        """Return for how long a message of a session may wait inside an invocation; None where none waits there."""
+        limited = self.sessions and self.recoverability.rate_limit is not None
+        if self.batch or not (limited or self.is_ordered):
+            return None
+        from recoverable.azure._waiting import host_options, longest_wait  # noqa: PLC0415  # for sessions alone
+
+        return longest_wait(host_options(os.environ))
+
     def times_of_batch(self) -> tuple[timedelta | None, timedelta | None]:
         """Return for how long handlers may start in a batch, and copies may be sent; None where the host renews the locks.
 

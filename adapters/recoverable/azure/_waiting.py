@@ -7,15 +7,21 @@ from functools import cache
 from logging import getLogger
 from typing import TYPE_CHECKING
 
+from recoverable._ladder.delivery import runs_left
+from recoverable._ladder.expiry import why_it_expires
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.host_json import host_file, read_host_json
+from recoverable.azure._messages import aware, delivered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from recoverable._config import Delayed
+    from recoverable._flow.invocation import Invocation
+    from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.host_json import HostOptions
     from recoverable.azure._processor import Processing
+    from recoverable.hosting import Environment
 
 MARGIN = timedelta(seconds=30)
 """Time of an invocation that is kept for its handler and for settling."""
@@ -51,6 +57,12 @@ def longest_wait(options: HostOptions) -> timedelta:
     return max(reach - MARGIN, NO_DELAY)
 
 
+def time_here(environment: Environment, longest: timedelta) -> timedelta:
+    """Return for how long an invocation may wait in place, where its host may end it sooner than host.json says."""
+    timeout = environment.function_timeout
+    return longest if timeout is None else max(min(longest, timedelta(seconds=timeout) - MARGIN), NO_DELAY)
+
+
 def time_for_retries(options: HostOptions, *, batch: bool) -> timedelta:
     """Return for how long an invocation may start retries in process.
 
@@ -79,6 +91,42 @@ def check_delays(delayed: Delayed, longest: timedelta) -> None:
 
 def wait_in_place(delay: timedelta, work: Processing) -> None:
     """Wait out a delay, or as much of it as the invocation has time for."""
-    seconds = min(delay.total_seconds(), work.seconds_in_place())
+    seconds = min(delay, time_left(work.invocation)).total_seconds()
     if seconds > 0:
         work.environment.sleep(seconds)
+
+
+def time_left(invocation: Invocation) -> timedelta:
+    """Return for how long a message may still wait in its place."""
+    return timedelta(seconds=max(invocation.seconds_in_place() if invocation.seconds_in_place else 0.0, 0.0))
+
+
+class SessionLease:
+    """The lease on a message of a session that keeps its order: it waits inside the invocation, and each hand-back is a delivery.
+
+    Args:
+        invocation: what it came in.
+    """
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._invocation = invocation
+
+    def is_lost(self, _: Delivery) -> bool:
+        """Return False: the host renews the lock of the session."""
+        return False
+
+    def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message would expire before it is seen again; "" where it would not, or nothing says when it expires."""
+        began, ends = aware(delivery.native.enqueued_time_utc), aware(delivery.native.expires_at_utc)
+        if began is None or ends is None:
+            return ""
+        age = self._invocation.clock() - began
+        wait = min(after or NO_DELAY, time_left(self._invocation))
+        return why_it_expires(age, wait, retention=ends - began, invocation=NO_DELAY)
+
+    def wait_in_order(self, delivery: Delivery) -> timedelta | None:
+        """Return how long a message still waits here before it is handed back; None at its last delivery."""
+        recoverability, deliveries = self._invocation.recoverability, delivered(delivery.native.delivery_count)
+        immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
+        is_last = runs_left(deliveries, max_immediate=immediate, max_delayed=delayed) <= 0
+        return None if is_last else time_left(self._invocation)

@@ -1,7 +1,7 @@
-"""How NServiceBus.AmazonSQS reads a message, and what ServiceControl imports of it and sends back: a model of their classes, held to recordings.
+"""How NServiceBus's transports read a message, and what ServiceControl imports of it and sends back: a model of their classes.
 
-Sources: NServiceBus.AmazonSQS (6e380847, Receiving/TransportMessageExtensions.cs), ServiceControl (2ebb08a50, ErrorProcessor, FailedMessageFactory,
-HeaderFilter, ReturnToSender).
+That of SQS is held to recordings, that of Service Bus was read. Sources: NServiceBus.AmazonSQS (6e380847, Receiving/TransportMessageExtensions.cs),
+NServiceBus.Transport.AzureServiceBus (8baf943), ServiceControl (2ebb08a50, ErrorProcessor, FailedMessageFactory, HeaderFilter, ReturnToSender).
 """
 
 from __future__ import annotations
@@ -128,13 +128,51 @@ def body_of(text: str) -> bytes:
     return text.encode() if decoded is None else decoded
 
 
+NATIVE_FIELDS = {
+    "reply_to": "NServiceBus.ReplyToAddress", "correlation_id": "NServiceBus.CorrelationId",
+    "content_type": "NServiceBus.ContentType",
+}  # fmt: skip
+"""The fields of a message of Service Bus that are headers, and win over those; all others are lost."""
+
+
+def read_service_bus(body: bytes, properties: Mapping[str, Any], fields: Mapping[str, Any]) -> Read:
+    """Return the message as the transport of Service Bus reads it: each property as a text.
+
+    Args:
+        body: its body.
+        properties: its application properties.
+        fields: its other fields, by the names of azure.servicebus.
+    """
+    headers = {name: None if value is None else dotnet_text(value) for name, value in properties.items()}
+    native = {header: fields[name] for name, header in NATIVE_FIELDS.items() if fields.get(name)}
+    return Read({ID: "native", **headers, **native}, body)
+
+
+def dotnet_text(value: object) -> str:
+    """Return the value as `ToString` writes it, without a culture."""
+    if isinstance(value, float):
+        digits, exponent, power = repr(value).partition("e")
+        return f"{digits}E{int(power):+03d}" if exponent else digits.removesuffix(".0")
+    return str(value)
+
+
+def retried_on_service_bus(found: Imported) -> tuple[bytes, dict[str, str | None], dict[str, Any]]:
+    """Return body, properties and fields of what a retry sends back on Service Bus."""
+    headers = headers_of_retry(found)
+    return found.read.body, headers, {name: headers[each] for name, each in NATIVE_FIELDS.items() if each in headers}
+
+
 def imported(sent: Sent) -> Imported:
-    """Return what ServiceControl makes of an error copy.
+    """Return what ServiceControl makes of an error copy on SQS; raise as `imported_of`."""
+    return imported_of(read(sent))
+
+
+def imported_of(found: Read) -> Imported:
+    """Return what ServiceControl makes of an error copy that its transport has read.
 
     Raises:
         Refused: it cannot import it.
     """
-    found = read(sent)
     headers = {name: text for name, text in found.headers.items() if text is not None}
     if "NServiceBus.FailedQ" not in headers:
         raise Refused("Missing 'NServiceBus.FailedQ' header.")
@@ -174,6 +212,12 @@ TAKEN = re.compile(r"[\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 """Texts that the transport writes as they are; others it writes in base64."""
 
 
+def headers_of_retry(found: Imported) -> dict[str, str | None]:
+    """Return the headers with which a message is sent back."""
+    kept = {name: text for name, text in found.read.headers.items() if not name.startswith(REMOVED)}
+    return {**kept, "ServiceControl.Retry.AcknowledgementQueue": "error", UNIQUE_ID: found.unique_id}
+
+
 def retried(found: Imported, *, wraps: bool) -> Sent:
     """Return what a retry sends back.
 
@@ -181,8 +225,7 @@ def retried(found: Imported, *, wraps: bool) -> Sent:
         found: what was imported.
         wraps: False with DoNotWrapOutgoingMessages.
     """
-    kept = {name: text for name, text in found.read.headers.items() if not name.startswith(REMOVED)}
-    headers = {**kept, "ServiceControl.Retry.AcknowledgementQueue": "error", UNIQUE_ID: found.unique_id}
+    headers = headers_of_retry(found)
     attributes = {ID: {"DataType": "String", "StringValue": str(headers[ID])}}
     body = found.read.body
     if wraps:

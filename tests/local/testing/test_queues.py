@@ -11,8 +11,9 @@ from botocore.exceptions import ClientError
 
 from local.testing.ladders import decline, endpoint
 from recoverable import Failed, Message, Recoverability
-from recoverable._sqs.wire import FOLDED, HEADERS
+from recoverable._sqs.wire import HEADERS
 from recoverable.aws import SqsEndpoint
+from recoverable.headers import FOLDED
 from recoverable_local.testing import SeenMessage, SqsWorld
 
 

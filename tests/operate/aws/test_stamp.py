@@ -78,6 +78,7 @@ def test_a_dead_letter_says_where_it_died_and_that_nothing_was_recorded() -> Non
         "tenant": "blue",
         "NServiceBus.MessageId": "native-1",
         "NServiceBus.TimeSent": DIED_AT,
+        "NServiceBus.ContentType": "application/json",
         "NServiceBus.ProcessingEndpoint": "orders",
         "NServiceBus.FailedQ": "orders",
         "NServiceBus.ExceptionInfo.ExceptionType": "recoverable.UnreportedFailure",

@@ -65,6 +65,7 @@ def test_a_dead_letter_says_where_it_died_and_the_broker_s_reason() -> None:
         "count": 3,
         "NServiceBus.MessageId": "m-1",
         "NServiceBus.TimeSent": DIED_AT,
+        "NServiceBus.ContentType": "application/json",
         "NServiceBus.ProcessingEndpoint": "orders",
         "NServiceBus.FailedQ": "orders",
         "NServiceBus.ExceptionInfo.ExceptionType": "recoverable.UnreportedFailure",

@@ -32,7 +32,7 @@ def test_the_last_line_counts_and_a_function_that_was_not_read_is_named(check: C
         0,
         f"not checked: Audit: {WHY}.\n"
         "Nothing found in what was checked.\n"
-        "26 of 52 checks done (26 rules, 2 functions); 26 not: Audit (26).\n",
+        "27 of 54 checks done (27 rules, 2 functions); 27 not: Audit (27).\n",
         "",
     )
 
@@ -120,7 +120,7 @@ def test_several_files_are_one_report(check: Check, tmp_path: Path) -> None:
 
     assert (ran.status, ran.out.splitlines()[-1], ran.err) == (
         2,
-        "52 of 52 checks done (26 rules, 1 function).",
+        "54 of 54 checks done (27 rules, 1 function).",
         "recoverable check: nowhere.yaml: there is no such file\n",
     )
 

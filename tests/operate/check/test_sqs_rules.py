@@ -76,6 +76,11 @@ CASES: dict[str, Case] = {
         "Shop.Orders has a BatchSize of 10, so what is held back in a batch of a FIFO queue uses up deliveries; write BatchSize: 1",
         good_fifo(),
     ),
+    "filter-criteria": Case(
+        {f"{EVENT}.FilterCriteria": {"Filters": [{"Pattern": '{"body": {"kind": ["order"]}}'}]}},
+        "Shop.Orders has FilterCriteria, so Lambda deletes what passes no filter, and that is what ServiceControl sends back, or a console, in"
+        " NServiceBus's wrapper; leave it out, and let the handler return for messages that it has nothing to do with",
+    ),
     "same-kind": Case(
         {"Errors.Properties": good()["Errors"]["Properties"]},
         "errors is a standard queue, and orders.fifo, whose dead letters it is to get, a FIFO queue, so SQS refuses the redrive policy; write a"
@@ -191,6 +196,7 @@ NOT_KNOWN: dict[str, tuple[dict[str, Any], Template]] = {
     "max-receive-count": ({f"{REDRIVE}.maxReceiveCount": ELSEWHERE}, good()),
     "fifo-batch-size": ({f"{EVENT}.BatchSize": ELSEWHERE}, good_fifo()),
     "batch-window": ({f"{EVENT}.BatchSize": 11, f"{EVENT}.MaximumBatchingWindowInSeconds": ELSEWHERE}, good()),
+    "filter-criteria": ({f"{EVENT}.FilterCriteria": ELSEWHERE}, good()),
     "same-kind": ({"Errors.Properties.FifoQueue": ELSEWHERE}, good_fifo()),
     "queue-retention": ({f"{OF_THE_QUEUE}.MessageRetentionPeriod": ELSEWHERE}, good()),
     "ladder-retention": ({f"{VARIABLES}.RECOVERABLE_TIME_INCREASE": ELSEWHERE}, good()),

@@ -13,8 +13,9 @@ from proof.hostile import DATES, NAMES, TEXT, VALUES, Platform, Reader
 from proof.lineage import Origin, origin_from
 from proof.sqs.lineage import traced
 from recoverable import Recoverability
-from recoverable._sqs.wire import FOLDED, HEADERS
+from recoverable._sqs.wire import HEADERS
 from recoverable.aws import SqsEndpoint
+from recoverable.headers import FOLDED
 from recoverable_local.testing import SqsWorld
 from recoverable_local.testing.aws.fault_points import possible_faults
 

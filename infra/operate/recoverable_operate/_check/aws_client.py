@@ -294,8 +294,19 @@ def describe_mapping(aws: Aws, function: Function, mapping: Mapping[str, Any]) -
     errors = error_queue_of(aws, queue, name if isinstance(name, str) else None) if isinstance(queue, Queue) else queue
     return OnSqs(
         queue, errors, function=function, source=source_of(mapping, function), alarms=alarms_on(aws, errors),
-        ladder=ladder_of(variables), code=NOT_READ, error_name=name,
+        ladder=ladder_of(variables), code=NOT_READ, error_name=name, stamped=stamped_before(aws, queue, errors),
     )  # fmt: skip
+
+
+def stamped_before(aws: Aws, queue: Queue | Unknown, errors: Queue | Unknown | None) -> Mapping[str, Unknown]:
+    """Return the queue between a queue and its error queue by which its dead letters come, if there is one: a function may stamp them."""
+    redrive = None if isinstance(queue, Unknown) else queue.redrive
+    if not isinstance(redrive, Redrive) or not isinstance(errors, Queue) or redrive.target == errors.arn:
+        return {}
+    between = asked("sqs", redrive.target, lambda: queue_at(aws, redrive.target))
+    if isinstance(between, Unknown) or not isinstance(between.redrive, Redrive) or between.redrive.target != errors.arn:
+        return {}
+    return {between.name: Unknown(f"whether a function stamps what {between.name} holds is not looked at")}
 
 
 def function_of(aws: Aws, client: Any, read: Mapping[str, Any]) -> Function:
@@ -325,6 +336,7 @@ def source_of(mapping: Mapping[str, Any], function: Function) -> EventSource:
         batch_size=mapping.get("BatchSize", 10),
         window=timedelta(seconds=mapping.get("MaximumBatchingWindowInSeconds") or 0),
         max_concurrency=max_concurrency(mapping),
+        filters=bool((mapping.get("FilterCriteria") or {}).get("Filters")),
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from recoverable import UnreportedFailure, headers
+from recoverable import Message, UnreportedFailure, headers
 from recoverable._ladder import faults
-from recoverable._ladder.copy_headers import Changes
+from recoverable._ladder.copy_headers import Changes, content_headers
 from recoverable.headers import read_date, write_date
 from recoverable_operate.errors._message import FailedMessage
 from recoverable_operate.errors._redrive import name_of
@@ -37,6 +37,7 @@ def stamped(message: FailedMessage, source: str, failed_at: datetime) -> Changes
         headers.ORIGIN: message.headers.get(headers.ORIGIN) or message.broker_id,
         **({headers.TIME_SENT: write_date(message.sent_at)} if message.sent_at else {}),
         **({headers.REDRIVES: str(message.redrives + 1)} if sent_back else {}),
+        **content_headers(Message(message.body or b"", headers=message.headers)),
         faults.PROCESSING_ENDPOINT: name_of(source),
         faults.FAILED_QUEUE: name_of(source),
         headers.FAILED_QUEUE_ADDRESS: source,

@@ -15,7 +15,7 @@ CODE_NOT_READ = Unknown("the code was not looked at")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The settings that the code gives an `SqsEndpoint`, a `RecoverableBatchProcessor` or a `ServiceBusEndpoint`.
+    """The settings that the code gives an `SqsEndpoint`, a `RecoverableBatchProcessor`, a `ServiceBusEndpoint` or `stamp`.
 
     Args:
         where: file and line, such as `orders.py:12`.
@@ -28,6 +28,7 @@ class Endpoint:
         sessions: Service Bus: whether the queue has sessions.
         batch: Service Bus: True if its trigger gives many messages at once.
         lock: Service Bus: the queue's lock, as the code says it; None where it does not.
+        stamps: SQS: True if it is no endpoint, and stamps dead letters.
         bound: Service Bus: True if its own blueprint is registered; else a trigger in the code calls it.
     """
 
@@ -42,6 +43,7 @@ class Endpoint:
     batch: bool | Unknown = False
     lock: timedelta | Unknown | None = None
     bound: bool = False
+    stamps: bool = False
 
 
 def handler_times(endpoint: Endpoint, longest: timedelta, whose: str) -> Iterator[Problem]:

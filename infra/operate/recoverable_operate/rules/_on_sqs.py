@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Any
@@ -206,6 +206,7 @@ class EventSource:
         batch_size: the most records of one invocation.
         window: how long a batch collects records.
         max_concurrency: the most invocations at a time; None for no limit of its own.
+        filters: True if it has `FilterCriteria`, by which Lambda passes on some messages and deletes the others.
     """
 
     name: str
@@ -213,6 +214,7 @@ class EventSource:
     batch_size: int | Unknown
     window: timedelta | Unknown
     max_concurrency: int | Unknown | None
+    filters: bool | Unknown = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,7 @@ class OnSqs:
         made: the names of the queues that the template makes, or says of others; None where there is no template.
         dangling: the references of the template to what it does not have.
         endpoints: True if it makes an endpoint for SQS in its VPC.
+        stamped: where the functions that are known send each message of their queues with a reason, by the queues' names; None for others.
         unread: why it is not known whether the function uses this package; empty where it does.
     """
 
@@ -260,7 +263,13 @@ class OnSqs:
     made: frozenset[str] | None = None
     dangling: tuple[Dangling, ...] | Unknown = ()
     endpoints: bool = False
+    stamped: Mapping[str, str | Unknown | None] = field(default_factory=dict)
     unread: str = ""
+
+    @property
+    def stamps(self) -> bool:
+        """True if the function is no endpoint, and stamps dead letters."""
+        return not isinstance(self.code, Unknown) and self.code.stamps
 
     @property
     def subject(self) -> str:

@@ -145,12 +145,17 @@ def error_queue_is_another(deployed: OnSqs) -> Iterator[Problem]:
         )
 
 
-@rule("The target of the queue's redrive policy is the error queue that the code or `RECOVERABLE_ERROR_QUEUE` names.")
+@rule(
+    "The target of the queue's redrive policy is the error queue that the code or `RECOVERABLE_ERROR_QUEUE` names, or a queue from which `stamp` sends there."
+)
 def one_error_queue(deployed: OnSqs) -> Iterator[Problem]:
     """Find two error queues: who looks at one of them misses what is in the other."""
     queue, named = known(deployed.queue), known(deployed.error_name)
     if (redrive := known(queue.redrive)) is None or named == queue.name or same(redrive.target_name, named):
         return  # where it names the queue itself, another rule says it
+    sent_on_to = known(deployed.stamped.get(redrive.target_name))
+    if sent_on_to is not None and same(sent_on_to, named):
+        return
     yield Problem(
         queue.name,
         f"{queue.name} has its dead letters moved to {redrive.target_name}, and its messages that are given up go to {named}",

@@ -11,12 +11,14 @@ ON_THE_QUEUE = {
     "sqs:ReceiveMessage": "Lambda cannot poll the queue",
     "sqs:GetQueueAttributes": "Lambda cannot poll the queue",
     "sqs:DeleteMessage": "messages that were moved or retried later stay, and run again",
-    "sqs:ChangeMessageVisibility": "immediate retries wait for the whole visibility timeout",
 }
 """The rights that any queue takes ("AWSLambdaSQSQueueExecutionRole", and the calls of this package), and what its lack causes."""
 
+RETRIES = {"sqs:ChangeMessageVisibility": "immediate retries wait for the whole visibility timeout"}
+"""The rights that a queue whose messages are retried takes besides."""
+
 COPIES = {"sqs:SendMessage": "delayed retries cannot be sent, so their messages stay and come back at once"}
-"""The rights that a standard queue takes besides."""
+"""The rights that such a standard queue takes besides."""
 
 GIVEN_UP = "messages that are given up stay on the queue, until SQS moves them without a reason"
 
@@ -24,7 +26,9 @@ KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
 """The actions of SQS with the key on behalf of who calls ("Key management", Amazon SQS Developer Guide)."""
 
 
-@rule("The function's role may receive, delete, hide and send on the queue, and send to the error queue.")
+@rule(
+    "The function's role may receive, delete, hide and send on the queue, and send to the error queue; where it stamps dead letters, receive, delete and send there."
+)
 def rights(deployed: OnSqs) -> Iterator[Problem]:
     """Find rights that are missing; on a FIFO queue the role need not send, because its retries are no copies."""
     return all_of((on_the_queue(deployed), on_the_error_queue(deployed)))
@@ -33,7 +37,8 @@ def rights(deployed: OnSqs) -> Iterator[Problem]:
 def on_the_queue(deployed: OnSqs) -> Iterator[Problem]:
     """Find what the role may not do on the queue."""
     queue, may = known(deployed.queue), known(known(deployed.function).permissions)
-    wanted = ON_THE_QUEUE if known(queue.fifo) else ON_THE_QUEUE | COPIES
+    retries = {} if deployed.stamps else RETRIES if known(queue.fifo) else RETRIES | COPIES
+    wanted = ON_THE_QUEUE | retries
     yield from all_of(missing(may, action, queue.arn, queue.name, causes) for action, causes in wanted.items())
 
 

@@ -44,9 +44,11 @@ def partial_responses(deployed: OnSqs) -> Iterator[Problem]:
         )
 
 
-@rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue.")
+@rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue, or it stamps dead letters.")
 def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
     """Find a function whose retries Lambda takes for a loop: each is a message to its own queue."""
+    if deployed.stamps:
+        return
     function, queue = known(deployed.function), known(deployed.queue)
     if not known(queue.fifo) and not known(function.recursive_loop):  # a FIFO queue gets no copies of its own messages
         yield Problem(
@@ -57,9 +59,11 @@ def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
         )
 
 
-@rule("The mapping of a FIFO queue has `BatchSize: 1`.")
+@rule("The mapping of a FIFO queue has `BatchSize: 1`, unless the function stamps dead letters.")
 def fifo_batch_size(deployed: OnSqs) -> Iterator[Problem]:
     """Find batches of a FIFO queue: each delivery counts for all of their messages, also for those that did not run."""
+    if deployed.stamps:
+        return
     source, queue = known(deployed.source), known(deployed.queue)
     if known(queue.fifo) and (size := known(source.batch_size)) > 1:
         yield Problem(
@@ -109,6 +113,19 @@ def batch_window(deployed: OnSqs) -> Iterator[Problem]:
             f"{source.name} has a BatchSize of {size} and no MaximumBatchingWindowInSeconds",
             "Lambda refuses the mapping",
             f"write MaximumBatchingWindowInSeconds: 1 or more, or a BatchSize of up to {UNWINDOWED_BATCH}",
+        )
+
+
+@rule("The event source mapping has no `FilterCriteria`.")
+def filter_criteria(deployed: OnSqs) -> Iterator[Problem]:
+    """Find a mapping that filters by the body: what comes back in NServiceBus's wrapper has another one ("Using event filtering with SQS", Lambda)."""
+    source = known(deployed.source)
+    if known(source.filters):
+        yield Problem(
+            source.name,
+            f"{source.name} has FilterCriteria",
+            "Lambda deletes what passes no filter, and that is what ServiceControl sends back, or a console, in NServiceBus's wrapper",
+            "leave it out, and let the handler return for messages that it has nothing to do with",
         )
 
 
@@ -176,7 +193,7 @@ def references(deployed: OnSqs) -> Iterator[Problem]:
 
 
 SQS_RULES: tuple[Rule[OnSqs], ...] = (
-    partial_responses, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window,
+    partial_responses, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window, filter_criteria,
     same_kind, queue_retention, ladder_retention, error_queue_retention, error_queue_redrives, error_queue_is_another,
     one_error_queue, redrive_allowed, message_size, rights, key_access, reserved_concurrency, network, handler,
     handler_timeout, variables, queue_names, references, error_queue_alarm,

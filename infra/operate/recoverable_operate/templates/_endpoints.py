@@ -16,6 +16,7 @@ from recoverable_operate.templates._expressions import (
     FROM_ENVIRONMENT,
     MOST_FILES_DEEP,
     PROCESSOR,
+    STAMP,
     Made,
     Reader,
     Scope,
@@ -25,7 +26,7 @@ from recoverable_operate.templates._expressions import (
 
 T = TypeVar("T")
 
-SQS_ENDPOINTS = ("recoverable.aws.SqsEndpoint", PROCESSOR)
+SQS_ENDPOINTS = ("recoverable.aws.SqsEndpoint", PROCESSOR, STAMP)
 SERVICE_BUS_ENDPOINT = "recoverable.azure.ServiceBusEndpoint"
 
 SETTINGS: Mapping[str, type[Immediate] | type[Delayed] | type[Exponential]] = {
@@ -94,6 +95,10 @@ def described(made: Made, variables: Mapping[str, str | Unknown] | Unknown) -> E
     def given(name: str, kind: type[T] | tuple[type[T], ...], default: Any) -> Any:
         return plain(made.arguments.get(name, default), kind, made.where, default)
 
+    if made.name == STAMP:
+        no_retries = Ladder(Immediate(0), Delayed(0), said=True)
+        to = given("to", str, Unknown(f"{made.where} names no error queue"))
+        return Endpoint(made.where, no_retries, error_queue=to, stamps=True)
     settings = made.arguments.get("recoverability", Made("recoverable.Recoverability", {}, made.where))
     immediate, delayed = (part_of(settings, name, variables) for name in ("immediate", "delayed"))
     sessions = given("sessions", (bool, str), default=False)

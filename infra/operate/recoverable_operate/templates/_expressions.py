@@ -35,6 +35,8 @@ OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 TIMEDELTA, ENVIRON = "datetime.timedelta", "os.environ"
 FROM_ENVIRONMENT = "recoverable.Recoverability.from_environment"
 
+STAMP = "recoverable_operate.stamp"
+
 PROCESSOR = "recoverable.aws.powertools.RecoverableBatchProcessor"
 """Known by its name: it can be imported only together with Powertools."""
 
@@ -282,10 +284,12 @@ def absolute(statement: ast.ImportFrom, path: str) -> str:
 
 @cache
 def signature_of(name: str) -> Signature | None:
-    """Return how a public class of this package is called; None for anything else."""
+    """Return how a public class of this package, or `stamp`, is called; None for anything else."""
     module, _, attribute = name.rpartition(".")
     if name == FROM_ENVIRONMENT:
         return Signature([Parameter("prefix", Parameter.POSITIONAL_OR_KEYWORD), *PARTS])
+    if name == STAMP:
+        return Signature([Parameter("to", Parameter.KEYWORD_ONLY)])
     if name == PROCESSOR:
         _, *settings = signature_of("recoverable.aws.SqsEndpoint").parameters.values()  # type: ignore[union-attr]  # it is there
         return Signature([*settings, *(Parameter(each, Parameter.KEYWORD_ONLY) for each in ("model", "logger"))])

@@ -85,12 +85,21 @@ def describe_template(template: SamTemplate, named: str | None = None) -> Descri
                 left_alone.append(trigger.function.where)
             else:
                 described.append(describe_trigger(trigger, code, queues, stack))
+    stamped = {each.queue_name: sent_on_to(each) for each in described if isinstance(each.queue_name, str)}
+    described = [replace(each, stamped=stamped) for each in described]
     parts = tuple(part for stack in stacks for part in stack.parts)
     waivers = tuple(waiver for stack in stacks for waiver in waivers_of(stack)) if described else ()
     places = dict(place for stack in stacks if stack.template.path for place in places_of(stack, stack.template.path))
     return DescribedTemplate(
         tuple(described), tuple(dict.fromkeys(left_alone)), parts if described else (), places, waivers
     )
+
+
+def sent_on_to(deployed: OnSqs) -> str | Unknown | None:
+    """Return where a function sends each message of its queue, with a reason; None where it does something else with them."""
+    if isinstance(deployed.code, Unknown):
+        return deployed.code
+    return deployed.error_name if deployed.code.stamps else None
 
 
 def waivers_of(stack: Stack) -> Iterator[Waiver]:

@@ -20,7 +20,7 @@ MOST_FILES, MOST_BYTES = 200, 1_000_000
 NOT_CODE = {"__pycache__", "node_modules"}
 """Folders without code of the function, besides hidden ones and virtual environments."""
 
-PACKAGE = "recoverable"
+PACKAGE, OPERATE = "recoverable", "recoverable_operate"
 
 IMPORTERS = {"import_module", "__import__"}
 
@@ -84,8 +84,8 @@ def imports_package(node: ast.AST) -> bool:
 
 
 def is_of_package(module: str) -> bool:
-    """True if a module is this package, or in it."""
-    return module.partition(".")[0] == PACKAGE
+    """True if a module is this package or that of the operator's, or in one of them."""
+    return module.partition(".")[0] in (PACKAGE, OPERATE)
 
 
 def parsed(text: bytes | Unknown, path: str) -> ast.Module | Unknown:

@@ -96,6 +96,7 @@ def event_source_of(properties: Properties) -> EventSource:
         batch_size=maybe(lambda: properties.number("BatchSize", 10, minimum=1, maximum=LARGEST_BATCH)),
         window=maybe(lambda: timedelta(seconds=properties.number(window, 0, maximum=300))),
         max_concurrency=maybe(lambda: max_concurrency(properties)),
+        filters=maybe(lambda: bool(properties.part("FilterCriteria").get("Filters"))),
     )
 
 

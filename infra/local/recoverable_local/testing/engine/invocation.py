@@ -80,7 +80,7 @@ class Invocation:
         self._leaves_behind = False  # True while a handler runs that is left behind when its time is up
         self.handler_deadline = inf  # in seconds of the world; infinity when no handler runs
         self._scheduler, self._expire, self._ending = scheduler, expire, ending
-        self._timeout, self._deadline, self._enforced = timeout, scheduler.now + timeout, enforced
+        self.timeout, self._deadline, self._enforced = timeout, scheduler.now + timeout, enforced
 
     def limit_handler(self, deadline: float) -> None:
         """Stop what the handler spends at a deadline, in seconds of the world; infinity when no handler runs."""
@@ -120,7 +120,7 @@ class Invocation:
         self.watch()
         self.check_alive()  # another invocation in the same process may have ended it
         if self._scheduler.now >= end:
-            self.die(f"{TIMED_OUT}{self._timeout:g} s")
+            self.die(f"{TIMED_OUT}{self.timeout:g} s")
         if self._scheduler.now >= self.handler_deadline:
             self.handler_deadline = inf
             raise TimeUp

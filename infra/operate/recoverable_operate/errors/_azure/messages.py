@@ -11,7 +11,7 @@ from uuid import UUID
 
 from recoverable._service_bus.wire import changed, in_milliseconds
 from recoverable.azure._messages import ARRAYS
-from recoverable.headers import MESSAGE_ID, TIME_SENT, read_date, sendable, texts
+from recoverable.headers import FOLDED, MESSAGE_ID, TIME_SENT, read_date, sendable, texts
 from recoverable_operate.errors._message import ACTIVE, DEFERRED, EDIT_OF, SCHEDULED, FailedMessage, problem_of
 from recoverable_operate.errors._queue import Copy
 
@@ -138,7 +138,7 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
     properties = {name: plain_value(each) for name, each in record["properties"].items()}
     kept = {name: value for name, value in properties.items() if not isinstance(value, datetime | UUID)}
     others = {name: value for name, value in properties.items() if name not in kept and name not in copy.changes}
-    removed = dict.fromkeys(DEAD_LETTER_PROPERTIES) if copy.changes else {}
+    removed = dict.fromkeys((*DEAD_LETTER_PROPERTIES, FOLDED)) if copy.changes else {}  # it has what they keep
     fields = sendable(record["fields"])
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone

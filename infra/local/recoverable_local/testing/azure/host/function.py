@@ -103,7 +103,7 @@ def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Bro
     slot.spend = invocation.spend
     numbered = {each.message.sequence_number: broker_id(each.message.content) for each in batch}
     attempts = Attempts(invocation, numbered, world.fault_plan, world.journal)
-    return Environment(
+    environment = Environment(
         client,
         lambda: world.now() + slot.skew,
         Deadline,
@@ -114,3 +114,5 @@ def environment_for(batch: Sequence[Locked], invocation: Invocation, client: Bro
         call_handler_within=invocation.call_within,
         seconds=world.seconds,
     )
+    environment.function_timeout = invocation.timeout
+    return environment
