@@ -17,7 +17,7 @@ ON_AZURE = "AzureWebJobsStorage"
 
 
 def warn_if_open(session: Session) -> bool:
-    """Print why messages that are sent back now would wait; False where nothing says that they would.
+    """Print why messages that are sent back now would wait; False while the circuit that the place names is closed.
 
     A trigger is paused only while its circuit is open, so the circuit answers for both.
 
@@ -25,8 +25,6 @@ def warn_if_open(session: Session) -> bool:
         OperateError: a package for the store is missing, or the setting that names the account.
     """
     place = session.place
-    if place.circuit is None:
-        return False
     try:
         since = store_of(place, session.queue.address).read().open_since
     except StoreUnavailable as error:

@@ -122,8 +122,9 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
         session.terminal.note(f"{messages(len(missing))} of {arguments.file} are not in the error queue.")
     elif (status := status_of(plan)) is not None:
         return status
+    limited = session.place.circuit is not None and warn_if_open(session)
     question = f"Send {messages(plan.chosen)}, and what may be sent without an original?"
-    if (status := agreed(session, arguments, question, by_name=warn_if_open(session))) is not None:
+    if (status := agreed(session, arguments, question, by_name=limited)) is not None:
         return status
     with redriving(session, plan, settings) as redrive:
         redrive.run_groups(plan, work.look)

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def retry(session: Session, arguments: argparse.Namespace) -> int:
     """Make the plan, show it, ask, and carry it out."""
-    limited = warn_if_open(session)
+    limited = session.place.circuit is not None and warn_if_open(session)
     if (
         answered(session, arguments, by_name=limited)
         and session.queue.sends_along

@@ -44,22 +44,17 @@ class Attributes:
 
     Args:
         arn: its ARN.
-        waiting: about how many messages can be received.
-        in_flight: about how many somebody has received, so that they are hidden.
+        depth: about how many messages it holds, hidden and delayed ones included.
+        in_flight: about how many of them somebody has received, so that they are hidden.
         delayed: about how many are delayed.
         max_receives: after how many receives it dead-letters a message itself; None when it never does.
     """
 
     arn: str
-    waiting: int
+    depth: int
     in_flight: int
     delayed: int
     max_receives: int | None
-
-    @property
-    def depth(self) -> int:
-        """Return about how many messages it holds."""
-        return self.waiting + self.in_flight + self.delayed
 
     @property
     def fifo(self) -> bool:
@@ -79,7 +74,7 @@ def read_attributes(client: SQSClient, url: str) -> Attributes:
     counts = {each: int(found.get(f"ApproximateNumberOfMessages{each}", 0)) for each in ("", "NotVisible", "Delayed")}
     return Attributes(
         found["QueueArn"],
-        counts[""],
+        sum(counts.values()),
         counts["NotVisible"],
         counts["Delayed"],
         int(policy["maxReceiveCount"]) if "maxReceiveCount" in policy else None,
@@ -105,7 +100,7 @@ def read_backlog(client: SQSClient, metrics: Any, arn: str, now: datetime) -> Ba
     if metrics is not None:
         with suppress(OperateError):
             oldest = age_of_oldest(metrics, queue.name, now)
-    return Backlog(found.waiting, found.in_flight, found.delayed, oldest)
+    return Backlog(found.depth - found.in_flight - found.delayed, found.in_flight, found.delayed, oldest)
 
 
 def age_of_oldest(metrics: Any, queue: str, now: datetime) -> timedelta | None:
