@@ -74,8 +74,9 @@ def innocents_are_processed(case: Case) -> Iterator[str]:
 
 def lost_in_process(case: Case, life: Life) -> int:
     """Return how many attempts the faults may have cost a message: the count of retries in process ends with its process."""
-    immediate = case.replay.scenario.recoverability.immediate
-    return case.on_the_way(case.hits, life) * immediate.max_retries if immediate.in_process else 0
+    scenario = case.replay.scenario
+    in_process = scenario.recoverability.immediate.in_process
+    return case.on_the_way(case.hits, life) * (scenario.attempts_per_round - 1) if in_process else 0
 
 
 def runs_are_few(case: Case) -> Iterator[str]:

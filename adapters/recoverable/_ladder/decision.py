@@ -16,7 +16,7 @@ from recoverable._config import Delayed, Immediate, Recoverability, redactor_of
 from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
 from recoverable._ladder import copy_headers
 from recoverable._ladder.backoff import chance, delay_after_refusal
-from recoverable._ladder.delivery import Deferral, Delivery, failures, unreported_failures
+from recoverable._ladder.delivery import Deferral, Delivery, failures, is_retried_in_process, unreported_failures
 from recoverable._ladder.faults import message_of
 from recoverable._ladder.policy import (
     Action,
@@ -47,6 +47,15 @@ IN_PROCESS_IGNORED = (
     "Leave in_process out for this queue."
 )
 """The warning of a retry there: nothing could carry its count."""
+
+FIRST_OF_NEXT_ROUND = (
+    "Recoverability policy requested an immediate retry after the last one of a round, where the order of messages is kept. "
+    "It is the first attempt of the next round."
+)
+BEHIND_ITS_SESSION = (
+    "Recoverability policy requested more immediate retries than Immediate(max_retries), so the retry is a copy: "
+    "the other messages of its session run before it. Raise max_retries."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,14 +147,21 @@ def decide(
     context = error_context(delivery, event, platform, now)
     is_source = platform.is_source or is_same_name
     action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
-    action, warning = adjust_for_transport_capabilities(action, context, platform)
+    action, warning = adjust_for_transport_capabilities(action, context, platform, recoverability)
+    is_granted = isinstance(action, ImmediateRetry) and is_past_its_round(context, recoverability)
     if platform.redelivers_only:
         if isinstance(action, ImmediateRetry) and recoverability.immediate.in_process:
             warnings += (IN_PROCESS_IGNORED,)
+        if is_granted:
+            action, warning = DelayedRetry(NO_DELAY), FIRST_OF_NEXT_ROUND
         action = at_least_configured(action, recoverability.delayed, context)
     error_queue = ""
     if isinstance(action, MoveToError):
         error_queue = action.error_queue or recoverability.failed.error_queue or ""
+    settlement = settlement_for(delivery, action, context, platform, error_queue, recoverability)
+    is_copied = is_granted and isinstance(settlement, Forward)
+    if is_copied and platform.shared_process and delivery.message.group_id is not None:
+        warning = BEHIND_ITS_SESSION
     return Decision(
         delivery=delivery,
         event=event,
@@ -153,7 +169,7 @@ def decide(
         outcome=outcome_of(action),
         failure=event,
         delay=action.delay if isinstance(action, DelayedRetry) else None,
-        settlement=settlement_for(delivery, action, context, platform, error_queue, recoverability),
+        settlement=settlement,
         error_queue=error_queue,
         warnings=(*warnings, warning) if warning else warnings,
     )
@@ -259,13 +275,13 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
 
 
 def adjust_for_transport_capabilities(
-    action: Action, context: ErrorContext, platform: Platform
+    action: Action, context: ErrorContext, platform: Platform, recoverability: Recoverability
 ) -> tuple[Action, str | None]:
     """Return the action that the platform can do, and a warning when it is not the requested one.
 
     This cannot be switched off.
     """
-    if warning := impossible(action, context, platform) or too_long_a_wait(action, platform):
+    if warning := impossible(action, context, platform, recoverability) or too_long_a_wait(action, platform):
         return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
     if platform.shared_process and isinstance(action, DelayedRetry):
         return add_jitter(action, context), None
@@ -300,9 +316,15 @@ def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
     return DelayedRetry(min(retry.delay * (1 + share), MAX_DELAY))
 
 
-def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:
+def is_past_its_round(context: ErrorContext, recoverability: Recoverability) -> bool:
+    """True if an immediate retry would be one more than `Immediate(max_retries)` says."""
+    return context.immediate_processing_failures > recoverability.immediate.max_retries
+
+
+def impossible(action: Action, context: ErrorContext, platform: Platform, recoverability: Recoverability) -> str | None:
     """Return what was requested and why the platform cannot do it; None when it can."""
-    is_past_all_attempts = platform.redelivers_only and isinstance(context.exception, UnreportedFailure)
+    no_round_is_left = context.delayed_deliveries_performed >= recoverability.delayed.max_retries
+    no_attempt_is_left = platform.redelivers_only and no_round_is_left and is_past_its_round(context, recoverability)
     match action:
         case ImmediateRetry() if not platform.immediate_retries:
             return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
@@ -312,8 +334,8 @@ def impossible(action: Action, context: ErrorContext, platform: Platform) -> str
             return f"more than {MAX_IMMEDIATE} immediate retries"
         case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
             return f"more than {MAX_DELAYED:,} delayed retries"
-        case ImmediateRetry() | DelayedRetry() if is_past_all_attempts:
-            return "a retry of a message delivered more often than it has attempts"
+        case ImmediateRetry() | DelayedRetry() if no_attempt_is_left:
+            return "a retry after the last attempt, where the order of messages is kept"
         case _:
             return None
 
@@ -349,10 +371,12 @@ def settlement_for(
 ) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
     match action:
-        case ImmediateRetry() if platform.counter == "native":
+        case ImmediateRetry() if is_redelivered(delivery, context, platform, recoverability):
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery, context, platform))
+            most = recoverability.immediate.max_retries
+            changes = copy_headers.immediate_retry(delivery, context, platform, most)
+            return Forward(context.receive_address, NO_DELAY, changes)
         case DelayedRetry(delay) if platform.redelivers_only:
             return Redeliver(delay)
         case DelayedRetry(delay):
@@ -366,6 +390,17 @@ def settlement_for(
             return COMPLETE
         case _:
             assert_never(action)
+
+
+def is_redelivered(
+    delivery: Delivery, context: ErrorContext, platform: Platform, recoverability: Recoverability
+) -> bool:
+    """True if an immediate retry is the same message again.
+
+    Past `Immediate(max_retries)` it is a copy, so that the broker's own limit is never met, unless it is made in process.
+    """
+    in_process = recoverability.immediate.in_process and is_retried_in_process(delivery, platform)
+    return platform.counter == "native" and (in_process or not is_past_its_round(context, recoverability))
 
 
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:

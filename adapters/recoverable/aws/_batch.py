@@ -153,6 +153,8 @@ class SqsProcessor:
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
             unfinished = self._process_batch(batch, run_handlers)
+        # cut from what holds it, so that all is freed at once, and no garbage collection has to find it
+        time.invocation = time.for_handlers = invocation.sender = invocation.make_lease = None
         for delivery in invocation.failed:
             delivery.error = None  # by its traceback it holds its frames, and with them all messages
         if invocation.interruption is not None:

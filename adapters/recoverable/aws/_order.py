@@ -54,7 +54,8 @@ def standard_batch(batch: Batch) -> MessageGroups:
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
             (aside if delivery in not_hidden else ready).append(delivery)
-    ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
+    left = batch.time.for_handlers
+    ordered = groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None)
     return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
 
 
@@ -192,7 +193,7 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
 def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> list[Delivery]:
     """Record the settlement of what is not yet due, or past its last delivery that runs, before any handler runs; return these.
 
-    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
+    The rate limit is asked when its turn comes: once.
     """
     settled: list[Delivery] = []
     for delivery in restored:
@@ -202,7 +203,7 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
                 invocation.settle(delivery, settlement)
                 settled.append(delivery)
             else:
-                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+                delivery.due_at = None  # its time has come
     return settled
 
 

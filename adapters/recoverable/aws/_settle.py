@@ -464,7 +464,7 @@ def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> Literal["sto
     due_at = read_date(copy.wire.headers, DUE_AT)
     if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
         return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
-    if not time.for_call():
+    if time.before_call() <= 0:
         return NotStored("no time is left for the call")
     try:
         timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)
