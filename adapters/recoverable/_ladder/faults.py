@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -42,14 +42,27 @@ MAX_STACK_TRACE = 200_000
 MAX_CAUSES = 20
 """Exceptions of a chain of causes that are described at most."""
 
-REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION)
-"""Fault headers of which a part would name nothing."""
+REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
+"""Headers of which a part would name nothing."""
 
 FIRST_TO_TRIM = (
     *(STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK),
-    *(*REMOVED_WHOLE, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
+    *(LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
 )
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
+
+CONTENT = (headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
+"""Headers that say what a body is. A sender's own stay as they are."""
+
+
+def first_to_trim(sent: Collection[str]) -> tuple[str, ...]:
+    """Return the beginnings of the names of what a copy can go without, in the order in which it is trimmed.
+
+    Args:
+        sent: the names of the headers with which the original came.
+    """
+    return (*(name for name in CONTENT if name not in sent), *FIRST_TO_TRIM)
+
 
 LEFT_BEHIND = frozenset(
     (
