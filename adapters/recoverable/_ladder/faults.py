@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from recoverable import headers
+from recoverable._errors import TimeUp
 from recoverable.headers import LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, write_date
 
 if TYPE_CHECKING:
@@ -151,8 +152,27 @@ def causes_of(exception: BaseException) -> list[BaseException]:
 
 def type_name(exception: BaseException) -> str:
     """Return the full name of the exception's type; without its module if it is a built-in one, as Python writes it."""
-    kind = type(exception)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    # a metaclass may raise where its class is asked
+    name, module = (type.__getattribute__(type(exception), part) for part in ("__qualname__", "__module__"))
+    return str(name) if module == "builtins" else f"{module}.{name}"
+
+
+def readable(exception: BaseException) -> BaseException:
+    """Return the exception; in place of one that raises when it is read, or ends the process then, an error that says so."""
+    try:
+        for each in chain(exception):
+            (
+                isinstance(each, TimeUp),
+                type(each).__qualname__,
+                text_of(each),
+                attribute(each, "data"),
+                each.__traceback__,
+            )
+    except BaseException:  # noqa: BLE001  # whatever it raises, the message fails, and its neighbours do not
+        unreadable = RuntimeError(f"the handler raised {type_name(exception)}, which cannot be read")
+        trace = BaseException.__dict__["__traceback__"].__get__(exception)
+        return unreadable.with_traceback(trace)
+    return exception
 
 
 def message_of(exception: BaseException) -> str:
