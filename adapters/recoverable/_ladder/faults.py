@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -53,17 +53,7 @@ FIRST_TO_TRIM = (
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
 
 CONTENT = (headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
-"""Headers that say what a body is. A sender's own stay as they are."""
-
-
-def first_to_trim(sent: Collection[str]) -> tuple[str, ...]:
-    """Return the beginnings of the names of what a copy can go without, in the order in which it is trimmed.
-
-    Args:
-        sent: the names of the headers with which the original came.
-    """
-    return (*(name for name in CONTENT if name not in sent), *FIRST_TO_TRIM)
-
+"""Headers that say what a body is: unless they are its sender's own, they are trimmed before the others."""
 
 LEFT_BEHIND = frozenset(
     (
