@@ -18,7 +18,7 @@ def add(entity: Entity, body: Mapping[str, Any]) -> None:
     """Add a rule.
 
     Raises:
-        RefusedError: The entity has no rules, or one of this name already; or the filter is none that the emulator has.
+        RefusedError: The entity has no rules, or one of this name already; or the emulator does not have such a filter.
     """
     rules, name = _rules(entity), body["rule-name"]
     if name in rules:
@@ -30,7 +30,7 @@ def remove(entity: Entity, body: Mapping[str, Any]) -> None:
     """Remove a rule.
 
     Raises:
-        RefusedError: There is none of this name.
+        RefusedError: No rule has this name.
     """
     if _rules(entity).pop(body["rule-name"], None) is None:
         raise rule_not_found(body["rule-name"])
