@@ -180,7 +180,7 @@ FAILED = {
 def retry() -> Callable[[], object]:
     """Return a run of `recoverable errors retry`, which sends one message back."""
     client: Any = ErrorQueue()
-    clients = SimpleNamespace(reader=lambda region: client, sender=lambda region: client)
+    clients = SimpleNamespace(reader=lambda region: client, sender=lambda region: client, metrics=None)
     words = ["errors", "retry", "--queue", f"{URL}/orders-error", "--yes", "--journal", ":memory:", "--poll", "0"]
 
     def run() -> None:

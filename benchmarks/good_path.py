@@ -22,6 +22,7 @@ from rich.table import Table
 
 from measuring import HERE, SOURCE, pairs
 from recoverable._flow import deadline
+from recoverable.aws import _time_budget
 from subjects import event, lambda_context, ours, theirs
 
 ROUNDS = 3
@@ -34,8 +35,8 @@ WARM_UP = 200
 MARK = "getppid"
 """A function of C that nothing else calls: at each call of it valgrind writes what it has counted since the one before."""
 
-SLOWER = 50
-"""How many times slower Python runs under valgrind. The host is asked for its time once a millisecond, and so once in so many there."""
+SLOWER = 1_000
+"""How many times slower Python may run under valgrind, beside other work. What is done again after some milliseconds is done after so many there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ def batches_of(case: Case) -> int:
 def count(subject: str, cases: list[Case]) -> None:
     """Handle the batches of each case between two marks, for `instructions`."""
     deadline.LOOK_EVERY *= SLOWER
+    _time_budget.CHECK_EVERY *= SLOWER
     for case in cases:
         called = (ours if subject == "ours" else theirs)(parses=case.handler == "json")
         batch, context = event(case.size, attribute=case.record == "attribute"), lambda_context()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACKNOWLEDGEMENT_QUEUE", "ATTEMPTS", "CLEAR_TIMEOUTS", "CONTENT_TYPE", "CONTROL_MESSAGE", "CONVERSATION_ID",
     "CORRELATION_ID", "DELAYED_RETRIES", "DELAYED_RETRY_AT", "DUE_AT", "ENCLOSED_MESSAGE_TYPES", "FAILED_QUEUE_ADDRESS",
-    "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT", "FOLDED", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID",
+    "FIRST_DELAYED_RETRY_AT", "FIRST_FAILED_AT", "FOLDED", "GRANTED", "HELD_SINCE", "LOG_GROUP", "LOG_STREAM", "MESSAGE_ID",
     "MESSAGE_INTENT", "ORIGIN", "ORIGINATING_ENDPOINT", "OWN", "PRIOR_ATTEMPTS", "REDRIVES", "REFUSED_SENDS",
     "REFUSED_SINCE", "RELATED_TO", "REPORTED", "REQUEST_ID", "RETRY_HEADERS", "RETRY_SUCCESSFUL", "SENT_NATIVE",
     "STOPPED", "TIMEOUT_EXPIRE", "TIME_SENT", "TRACE_PARENT", "TRACE_STATE", "UNIQUE_MESSAGE_ID", "UNREPORTED",
@@ -64,6 +64,8 @@ REFUSED_SINCE = "Recoverable.RefusedSince"
 """The date of the first answer that nobody knows to what the handler sent, how many there were since, and from which destination."""
 
 REPORTED = "Recoverable.Reported"
+GRANTED = "Recoverable.Granted"
+"""The number of an immediate retry that a policy granted past `Immediate(max_retries)`."""
 
 FOLDED = "Recoverable.Attributes"
 """The sender's attributes or properties for which SQS has no room, or which ServiceControl would lose, as JSON."""
@@ -82,7 +84,7 @@ REDRIVES = "Recoverable.Redrives"
 
 RETRY_HEADERS = (
     DELAYED_RETRIES, DELAYED_RETRY_AT, PRIOR_ATTEMPTS, FIRST_DELAYED_RETRY_AT, HELD_SINCE, DUE_AT, STOPPED, UNREPORTED,
-    REFUSED_SENDS, REPORTED,
+    REFUSED_SENDS, REPORTED, GRANTED,
 )  # fmt: skip
 """Headers that hold the retry state of a message; they are removed when it moves to the error queue."""
 
@@ -109,13 +111,13 @@ def in_whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\0", "\ufffd")
 
 
-def read_count(headers: Mapping[str, str], name: str) -> int:
-    """Return the counter of a header; 0 when it is absent, negative, malformed or above 10,000."""
+def read_count(headers: Mapping[str, str], name: str, most: int = MAX_COUNT) -> int:
+    """Return the counter of a header; 0 when it is absent, negative, malformed or above 10,000, or above the most that it may be."""
     text = headers.get(name, "").strip()
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(MAX_COUNT))):
         return 0
     count = int(text)
-    return count if count <= MAX_COUNT else 0
+    return count if count <= most else 0
 
 
 def read_date(headers: Mapping[str, str], name: str) -> datetime | None:

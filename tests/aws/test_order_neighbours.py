@@ -113,7 +113,7 @@ def test_a_message_whose_deliveries_all_end_without_a_recorded_outcome_goes_thro
     assert copy.headers["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.UnreportedFailure"
 
 
-def test_a_policy_that_grants_more_immediate_retries_lets_an_unreported_message_run_after_all(
+def test_a_policy_that_grants_more_immediate_retries_lets_an_unreported_message_run_as_a_copy(
     orders: Queue, error: Queue, watcher: Watcher
 ) -> None:
     from recoverable import ImmediateRetry

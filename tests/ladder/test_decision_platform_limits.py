@@ -24,7 +24,9 @@ from recoverable import (
     UnreportedFailure,
     default_policy,
 )
-from recoverable._ladder.settlement import Platform
+from recoverable._ladder.decision import BEHIND_ITS_SESSION, FIRST_OF_NEXT_ROUND
+from recoverable._ladder.faults import EXCEPTION_MESSAGE
+from recoverable._ladder.settlement import Forward, Platform, Redeliver
 
 INSTEAD = "Moving message to error queue instead."
 NO_IMMEDIATE, NO_DELAYED = platform(immediate_retries=False), platform(delayed_retries=False)
@@ -95,6 +97,7 @@ def test_the_default_policy_needs_no_adjustment() -> None:
 
 
 IN_PLACE = platform(redelivers_only=True)
+FUNCTIONS = platform(shared_process=True)
 
 
 @pytest.mark.parametrize("asked", [ImmediateRetry(), DelayedRetry(seconds(1))])
@@ -106,7 +109,9 @@ def test_a_message_beyond_its_ladder_in_place_is_not_retried_again(asked: Action
 
     assert (made.action, made.warnings) == (
         MoveToError(),
-        (f"Recoverability policy requested a retry of a message delivered more often than it has attempts. {INSTEAD}",),
+        (
+            f"Recoverability policy requested a retry after the last attempt, where the order of messages is kept. {INSTEAD}",
+        ),
     )
 
 
@@ -116,6 +121,56 @@ def test_beyond_its_ladder_in_place_the_default_policy_needs_no_adjustment() -> 
     made = decision(UnreportedFailure("silence"), of=beyond, on=IN_PLACE)
 
     assert (made.action, made.warnings) == (MoveToError(ERROR_QUEUE), ())
+
+
+@pytest.mark.parametrize("asked", [ImmediateRetry(), DelayedRetry(seconds(1))])
+def test_in_place_the_last_attempt_fails_with_its_own_reason_whatever_a_policy_grants(asked: Action) -> None:
+    settings = recoverability(policy=lambda settings, context: asked)
+
+    made = decision(of=delivery(deliveries=3, round=2), settings=settings, on=IN_PLACE)
+
+    assert isinstance(made.settlement, Forward)
+    assert (made.action, made.settlement.to, made.settlement.changes[EXCEPTION_MESSAGE]) == (
+        MoveToError(),
+        ERROR_QUEUE,
+        "it broke",
+    )
+
+
+@pytest.mark.parametrize(
+    ("deliveries", "round_", "made"),
+    [
+        (2, 0, ImmediateRetry()),
+        (3, 0, DelayedRetry(seconds(2))),  # the configured delays are 2 s and 4 s
+        (3, 1, DelayedRetry(seconds(4))),
+    ],
+)
+def test_in_place_an_immediate_retry_after_the_last_of_a_round_is_the_first_of_the_next(
+    deliveries: int, round_: int, made: Action
+) -> None:
+    settings = recoverability(policy=lambda settings, context: ImmediateRetry())
+
+    decided = decision(of=delivery(deliveries=deliveries, round=round_), settings=settings, on=IN_PLACE)
+
+    delay = made.delay if isinstance(made, DelayedRetry) else seconds(0)
+    assert (decided.action, decided.settlement) == (made, Redeliver(delay))
+    assert decided.warnings == ((FIRST_OF_NEXT_ROUND,) if deliveries == 3 else ())
+
+
+@pytest.mark.parametrize(
+    ("group_id", "in_process", "warnings"),
+    [("s", False, (BEHIND_ITS_SESSION,)), ("s", True, ()), (None, False, ())],
+    ids=["a copy", "in process", "in no session"],
+)
+def test_a_granted_retry_that_lets_its_session_pass_is_warned_of(
+    group_id: str | None, *, in_process: bool, warnings: tuple[str, ...]
+) -> None:
+    settings = recoverability(policy=lambda settings, context: ImmediateRetry())
+    settings = settings.replace(immediate=Immediate(2, in_process=in_process))
+
+    made = decision(of=delivery(prior_attempts=2, group_id=group_id), settings=settings, on=FUNCTIONS)
+
+    assert made.warnings == warnings
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,10 @@ from builders import (
     seconds,
     written,
 )
-from recoverable import Discard, MoveToError, RetryAfter
+from recoverable import Discard, Immediate, ImmediateRetry, MoveToError, RetryAfter
 from recoverable._ladder.delivery import Deferral
 from recoverable._ladder.faults import DATA, EXCEPTION_MESSAGE, INNER_EXCEPTION_TYPE
-from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
+from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redeliver
 from recoverable.headers import (
     ATTEMPTS,
     CONTENT_TYPE,
@@ -43,6 +43,7 @@ from recoverable.headers import (
     DUE_AT,
     FIRST_DELAYED_RETRY_AT,
     FIRST_FAILED_AT,
+    GRANTED,
     HELD_SINCE,
     MESSAGE_ID,
     ORIGIN,
@@ -81,6 +82,52 @@ def test_an_immediate_retry_that_is_a_copy_carries_the_count(prior_attempts: int
     )
 
 
+GRANTING = recoverability(2, policy=lambda settings, context: ImmediateRetry())
+
+
+@pytest.mark.parametrize(
+    ("on", "of", "count"),
+    [
+        (platform(), {"deliveries": 3}, "3"),
+        (platform(), {"deliveries": 2, "prior_attempts": 3}, "5"),
+        (HEADER, {"prior_attempts": 2}, "3"),
+        (HEADER, {"prior_attempts": 3, "deliveries": 2}, "4"),
+    ],
+)
+def test_an_immediate_retry_past_the_setting_is_a_copy_that_carries_the_count_and_that_it_was_granted(
+    on: Platform, of: dict[str, Any], count: str
+) -> None:
+    made = decision(of=delivery(**of), settings=GRANTING, on=on)
+
+    assert made.settlement == Forward(
+        QUEUE,
+        seconds(0),
+        {
+            MESSAGE_ID: "m-1",
+            PRIOR_ATTEMPTS: count,
+            GRANTED: count,
+            REPORTED: "1",
+            FIRST_FAILED_AT: NOW_WRITTEN,
+            DUE_AT: None,
+        },
+    )
+
+
+def test_an_immediate_retry_past_the_setting_goes_on_in_process() -> None:
+    settings = GRANTING.replace(immediate=Immediate(2, in_process=True))
+
+    assert decision(of=delivery(prior_attempts=2), settings=settings).settlement == Redeliver(seconds(0))
+
+
+def test_a_deferral_keeps_what_was_granted() -> None:
+    headers = {PRIOR_ATTEMPTS: "7", GRANTED: "7", FIRST_FAILED_AT: NOW_WRITTEN}
+
+    made = decision(Deferral(seconds(5), "no time left"), of=delivery(headers=headers)).settlement
+
+    assert isinstance(made, Forward)
+    assert GRANTED not in made.changes
+
+
 @pytest.mark.parametrize("on", [platform(), HEADER], ids=["native", "header"])
 def test_a_first_delayed_retry_starts_the_next_round(on: Any) -> None:
     made = decision(of=delivery(prior_attempts=2, sent_at=AN_HOUR_AGO), settings=recoverability(2), on=on)
@@ -98,6 +145,7 @@ def test_a_first_delayed_retry_starts_the_next_round(on: Any) -> None:
             FIRST_FAILED_AT: NOW_WRITTEN,
             PRIOR_ATTEMPTS: None,
             REPORTED: None,
+            GRANTED: None,
             DUE_AT: None,
         },
     )
@@ -126,6 +174,7 @@ def test_a_later_delayed_retry_counts_on() -> None:
             FIRST_FAILED_AT: written(AN_HOUR_AGO),
             PRIOR_ATTEMPTS: None,
             REPORTED: None,
+            GRANTED: None,
             DUE_AT: None,
         },
     )
@@ -249,6 +298,7 @@ def test_a_message_moves_to_the_error_queue_with_the_reason_and_without_a_trace_
             UNREPORTED: None,
             REPORTED: None,
             REFUSED_SENDS: None,
+            GRANTED: None,
             CONTENT_TYPE: "application/json",
             ATTEMPTS: "4",
             FIRST_FAILED_AT: NOW_WRITTEN,

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from builders import delivery
 from recoverable._ladder import delivery as counting
+from recoverable._ladder.delivery import carried_in
+from recoverable.headers import GRANTED, PRIOR_ATTEMPTS
 
 if TYPE_CHECKING:
     from recoverable._ladder.settlement import Counter
@@ -70,6 +72,33 @@ def test_two_deliveries_without_a_recorded_outcome_are_allowed(
     ]
 
     assert asked == [deliveries > last for deliveries in range(1, 12)]
+
+
+@pytest.mark.parametrize(
+    ("counter", "immediate", "prior_attempts", "granted", "last"),
+    [
+        (NATIVE, 2, 7, 7, 3),
+        (NATIVE, 2, 8, 7, 2),  # a deferral has added to the count
+        (NATIVE, 9, 7, 7, 5),  # a setting was raised
+        (HEADER, 2, 7, 7, 3),
+    ],
+)
+def test_a_copy_that_a_policy_granted_is_allowed_two_as_well(
+    counter: Counter, immediate: int, prior_attempts: int, granted: int, last: int
+) -> None:
+    carried = {PRIOR_ATTEMPTS: str(prior_attempts), GRANTED: str(granted)}
+
+    assert counting.last_delivery_that_runs(delivery(headers=carried), counter, immediate) == last
+
+
+@pytest.mark.parametrize(
+    ("prior_attempts", "granted", "believed"),
+    [("7", "7", 7), ("8", "7", 7), ("6", "7", 0), ("10001", "7", 0), ("7", "-7", 0), ("7", "many", 0), ("", "7", 0)],
+)
+def test_what_a_header_says_was_granted_is_believed_within_the_attempts_beside_it(
+    prior_attempts: str, granted: str, believed: int
+) -> None:
+    assert carried_in({PRIOR_ATTEMPTS: prior_attempts, GRANTED: granted}).granted == believed
 
 
 @pytest.mark.parametrize(("deliveries", "prior_attempts", "carries"), [(1, 0, 0), (2, 0, 1), (1, 3, 3), (4, 3, 6)])

@@ -12,10 +12,10 @@ from proof.crowds.cases import LARGE, OVERLAPPING, SMALL
 from proof.crowds.crowd import Crowd, outcome_of
 from proof.crowds.invariants import broken
 from proof.crowds.mutations import MUTATIONS, CrowdMutation
-from proof.crowds.search import faulty_of, overlapping_of, search
+from proof.crowds.search import faulty_of, granting_of, overlapping_of, search
 
 SHUFFLES = 10
-DRAWN, DRAWN_WITH_FAULTS, OVERLAPPING_DRAWN = 60, 40, 200
+DRAWN, DRAWN_WITH_FAULTS, GRANTING_DRAWN, OVERLAPPING_DRAWN = 60, 40, 40, 200
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +50,10 @@ def test_crowds_drawn_at_random_break_no_promise() -> None:
 
 def test_crowds_drawn_at_random_break_no_promise_beside_faults() -> None:
     assert list(search(range(DRAWN_WITH_FAULTS), faulty_of)) == []
+
+
+def test_crowds_drawn_at_random_break_no_promise_where_a_policy_grants_more_immediate_retries() -> None:
+    assert list(search(range(GRANTING_DRAWN), granting_of)) == []
 
 
 @pytest.mark.parametrize("front", ["plain", "powertools"])

@@ -86,7 +86,7 @@ class Invocation:
         self.context, self.limiter, self.observer, self.sender = context, limiter, observer, sender
         self.redact = None if recoverability.observe is None else recoverability.observe.redact
         self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it
-        self.on_failure, self.holds_interruptions, self._make_lease = on_failure, holds_interruptions, lease
+        self.on_failure, self.holds_interruptions, self.make_lease = on_failure, holds_interruptions, lease
         self.settlements: dict[Message, Settlement] = {}
         """How each message is to be settled; one that is absent is never completed."""
         self.failed: list[Delivery] = []  # whose handler has raised, each time it did
@@ -97,8 +97,8 @@ class Invocation:
     @property
     def lease(self) -> Lease | None:
         """Return what knows for how long the invocation has its messages; it is made when it is first asked for."""
-        if self._lease is None and self._make_lease is not None:
-            self._lease = self._make_lease()
+        if self._lease is None and self.make_lease is not None:
+            self._lease = self.make_lease()
         return self._lease
 
     def settle(self, delivery: Delivery, settlement: Settlement) -> None:

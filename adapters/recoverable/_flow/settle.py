@@ -105,7 +105,9 @@ def conclude(
         invocation.outgoing.append((delivery, outbox, seconds))
         return None
     if error is not None:
-        delivery.error = error
+        from recoverable._ladder.faults import readable  # noqa: PLC0415  # the failure side
+
+        error = delivery.error = readable(error)
         invocation.failed.append(delivery)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         if not invocation.holds_interruptions:
@@ -151,9 +153,7 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
         return send_on(delivery, invocation)
     if delivery.given_up:
         return settle_control_message(delivery, invocation)
-    if delivery.unreported and (settlement := settle_unreported(delivery, invocation)) != AT_ONCE:
-        return settlement  # else its handler runs: what was just delivered need not be delivered again
-    return None
+    return settle_unreported(delivery, invocation) if delivery.unreported else None
 
 
 def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:

@@ -34,11 +34,13 @@ def identity_headers(message: Message, carried: Carried) -> Changes:
     return {**dict.fromkeys(carried.left_behind), headers.MESSAGE_ID: message.id, **sent, **redrives}
 
 
-def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform) -> Changes:
+def immediate_retry(delivery: Delivery, context: ErrorContext, platform: Platform, max_immediate: int) -> Changes:
     """Return the headers of an immediate retry that is a copy."""
+    count = context.immediate_processing_failures
     return {
         **identity_headers(delivery.message, delivery.carried),
-        **counted(delivery, delivery.prior_attempts + 1, platform),
+        **counted(delivery, count, platform),
+        **({headers.GRANTED: write_count(count)} if count > max_immediate else {}),
         headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.DUE_AT: None,
     }
@@ -57,6 +59,7 @@ def delayed_retry(delivery: Delivery, context: ErrorContext) -> Changes:
         headers.ATTEMPTS: attempts_so_far(context),
         headers.FIRST_FAILED_AT: first_failed_at(context),
         headers.REPORTED: None,
+        headers.GRANTED: None,
         **({headers.UNREPORTED: MARKED} if delivery.unreported else {}),
     }
 

@@ -6,8 +6,8 @@ on later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias, assert_never
 
@@ -16,7 +16,7 @@ from recoverable._config import Delayed, Immediate, Recoverability, redactor_of
 from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
 from recoverable._ladder import copy_headers
 from recoverable._ladder.backoff import chance, delay_after_refusal
-from recoverable._ladder.delivery import Deferral, Delivery, failures, unreported_failures
+from recoverable._ladder.delivery import Deferral, Delivery, failures, is_retried_in_process, unreported_failures
 from recoverable._ladder.faults import message_of
 from recoverable._ladder.policy import (
     Action,
@@ -48,6 +48,15 @@ IN_PROCESS_IGNORED = (
 )
 """The warning of a retry there: nothing could carry its count."""
 
+FIRST_OF_NEXT_ROUND = (
+    "Recoverability policy requested an immediate retry after the last one of a round, where the order of messages is kept. "
+    "It is the first attempt of the next round."
+)
+BEHIND_ITS_SESSION = (
+    "Recoverability policy requested more immediate retries than Immediate(max_retries), so the retry is a copy: "
+    "the other messages of its session run before it. Raise max_retries."
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
@@ -63,6 +72,7 @@ class Decision:
         settlement: what the adapter must do.
         error_queue: the queue that `MoveToError` moves the message to; "" for another action.
         warnings: for the log: why the action is not the one that the user's policy returned.
+        raised: the exceptions that policies raised, by the warnings about them.
     """
 
     delivery: Delivery
@@ -74,6 +84,7 @@ class Decision:
     settlement: Settlement
     error_queue: str = ""
     warnings: tuple[str, ...] = ()
+    raised: Mapping[str, Exception] = field(default_factory=dict)
 
     @property
     def rate_limited(self) -> bool:
@@ -137,15 +148,22 @@ def decide(
     recoverability = available(recoverability, platform)
     context = error_context(delivery, event, platform, now)
     is_source = platform.is_source or is_same_name
-    action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
-    action, warning = adjust_for_transport_capabilities(action, context, platform)
+    action, warnings, raised = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
+    action, warning = adjust_for_transport_capabilities(action, context, platform, recoverability)
+    is_granted = isinstance(action, ImmediateRetry) and is_past_its_round(context, recoverability)
     if platform.redelivers_only:
         if isinstance(action, ImmediateRetry) and recoverability.immediate.in_process:
             warnings += (IN_PROCESS_IGNORED,)
+        if is_granted:
+            action, warning = DelayedRetry(NO_DELAY), FIRST_OF_NEXT_ROUND
         action = at_least_configured(action, recoverability.delayed, context)
     error_queue = ""
     if isinstance(action, MoveToError):
         error_queue = action.error_queue or recoverability.failed.error_queue or ""
+    settlement = settlement_for(delivery, action, context, platform, error_queue, recoverability)
+    is_copied = is_granted and isinstance(settlement, Forward)
+    if is_copied and platform.shared_process and delivery.message.group_id is not None:
+        warning = BEHIND_ITS_SESSION
     return Decision(
         delivery=delivery,
         event=event,
@@ -153,9 +171,10 @@ def decide(
         outcome=outcome_of(action),
         failure=event,
         delay=action.delay if isinstance(action, DelayedRetry) else None,
-        settlement=settlement_for(delivery, action, context, platform, error_queue, recoverability),
+        settlement=settlement,
         error_queue=error_queue,
         warnings=(*warnings, warning) if warning else warnings,
+        raised=raised,
     )
 
 
@@ -181,7 +200,7 @@ def move_instead_of_waiting(
     return Decision(
         delivery=delivery, event=failure, action=MoveToError(), outcome="move_to_error", failure=failure,
         settlement=give_up(delivery, failure, recoverability=recoverability, platform=platform, now=now),
-        error_queue=recoverability.failed.error_queue or "", warnings=(*decision.warnings, warning),
+        error_queue=recoverability.failed.error_queue or "", warnings=(*decision.warnings, warning), raised=decision.raised,
     )  # fmt: skip
 
 
@@ -196,26 +215,28 @@ def give_up(
 
 def evaluate_policy(
     recoverability: Recoverability, context: ErrorContext, is_source: Callable[[str], bool]
-) -> tuple[Action, tuple[str, ...]]:
+) -> tuple[Action, tuple[str, ...], dict[str, Exception]]:
     """Return the policy's action and no warnings.
 
     When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's
-    action and a warning.
+    action and a warning; and what it raised, by the warnings.
     """
     warnings: tuple[str, ...] = ()
+    raised: dict[str, Exception] = {}
     for name, policy, settings in candidates(recoverability):
         try:
             action = policy(settings, context)
         except Exception as error:  # noqa: BLE001  # logged; the next policy decides
             warnings += (f"{name} raised {type(error).__name__}: {message_of(error)}. {NEXT_POLICY}",)
+            raised[warnings[-1]] = error
             continue
         if not isinstance(action, Action):
             warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
         elif moves_to_source(action, recoverability, is_source):
             warnings += (f"{name} returned {action}, which is the queue that the message came from. {NEXT_POLICY}",)
         else:
-            return action, warnings
-    return MoveToError(), warnings
+            return action, warnings, raised
+    return MoveToError(), warnings, raised
 
 
 def moves_to_source(action: Action, recoverability: Recoverability, is_source: Callable[[str], bool]) -> bool:
@@ -259,13 +280,13 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
 
 
 def adjust_for_transport_capabilities(
-    action: Action, context: ErrorContext, platform: Platform
+    action: Action, context: ErrorContext, platform: Platform, recoverability: Recoverability
 ) -> tuple[Action, str | None]:
     """Return the action that the platform can do, and a warning when it is not the requested one.
 
     This cannot be switched off.
     """
-    if warning := impossible(action, context, platform) or too_long_a_wait(action, platform):
+    if warning := impossible(action, context, platform, recoverability) or too_long_a_wait(action, platform):
         return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
     if platform.shared_process and isinstance(action, DelayedRetry):
         return add_jitter(action, context), None
@@ -300,9 +321,15 @@ def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
     return DelayedRetry(min(retry.delay * (1 + share), MAX_DELAY))
 
 
-def impossible(action: Action, context: ErrorContext, platform: Platform) -> str | None:
+def is_past_its_round(context: ErrorContext, recoverability: Recoverability) -> bool:
+    """True if an immediate retry would be one more than `Immediate(max_retries)` says."""
+    return context.immediate_processing_failures > recoverability.immediate.max_retries
+
+
+def impossible(action: Action, context: ErrorContext, platform: Platform, recoverability: Recoverability) -> str | None:
     """Return what was requested and why the platform cannot do it; None when it can."""
-    is_past_all_attempts = platform.redelivers_only and isinstance(context.exception, UnreportedFailure)
+    no_round_is_left = context.delayed_deliveries_performed >= recoverability.delayed.max_retries
+    no_attempt_is_left = platform.redelivers_only and no_round_is_left and is_past_its_round(context, recoverability)
     match action:
         case ImmediateRetry() if not platform.immediate_retries:
             return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
@@ -312,8 +339,8 @@ def impossible(action: Action, context: ErrorContext, platform: Platform) -> str
             return f"more than {MAX_IMMEDIATE} immediate retries"
         case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
             return f"more than {MAX_DELAYED:,} delayed retries"
-        case ImmediateRetry() | DelayedRetry() if is_past_all_attempts:
-            return "a retry of a message delivered more often than it has attempts"
+        case ImmediateRetry() | DelayedRetry() if no_attempt_is_left:
+            return "a retry after the last attempt, where the order of messages is kept"
         case _:
             return None
 
@@ -349,10 +376,12 @@ def settlement_for(
 ) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
     match action:
-        case ImmediateRetry() if platform.counter == "native":
+        case ImmediateRetry() if is_redelivered(delivery, context, platform, recoverability):
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            return Forward(context.receive_address, NO_DELAY, copy_headers.immediate_retry(delivery, context, platform))
+            most = recoverability.immediate.max_retries
+            changes = copy_headers.immediate_retry(delivery, context, platform, most)
+            return Forward(context.receive_address, NO_DELAY, changes)
         case DelayedRetry(delay) if platform.redelivers_only:
             return Redeliver(delay)
         case DelayedRetry(delay):
@@ -366,6 +395,17 @@ def settlement_for(
             return COMPLETE
         case _:
             assert_never(action)
+
+
+def is_redelivered(
+    delivery: Delivery, context: ErrorContext, platform: Platform, recoverability: Recoverability
+) -> bool:
+    """True if an immediate retry is the same message again.
+
+    Past `Immediate(max_retries)` it is a copy, so that the broker's own limit is never met, unless it is made in process.
+    """
+    in_process = recoverability.immediate.in_process and is_retried_in_process(delivery, platform)
+    return platform.counter == "native" and (in_process or not is_past_its_round(context, recoverability))
 
 
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:

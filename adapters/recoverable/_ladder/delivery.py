@@ -38,6 +38,7 @@ class Carried(Frozen):
         stopped: True if its handler was stopped before for the sake of others.
         unreported: True if an earlier round ended in `UnreportedFailure`.
         reported: True if each delivery that `prior_attempts` counts ended with a recorded outcome.
+        granted: the immediate retries of this round that a policy granted, where that is more than the setting says.
         refused_sends: how often a copy for the error queue was refused.
         refused_since: the answers so far that nobody knows to what the handler sent; `_flow.refusals` reads it.
         attempts: all attempts of earlier rounds.
@@ -62,6 +63,7 @@ class Carried(Frozen):
     stopped: bool = False
     unreported: bool = False
     reported: bool = False
+    granted: int = 0
     refused_sends: int = 0
     refused_since: str = ""
     attempts: int = 0
@@ -173,11 +175,12 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         kept = {name: text for name, text in texts.items() if name not in left_behind}
         redrives = headers.read_count(texts, headers.REDRIVES) + 1
         return carried_in(kept).__replace__(left_behind=left_behind, redrives=redrives)
+    prior_attempts = prior_attempts_in(texts)
     retry = texts.get(headers.UNIQUE_MESSAGE_ID, ""), texts.get(headers.ACKNOWLEDGEMENT_QUEUE, "")
     return Carried(
         message_id=texts.get(headers.MESSAGE_ID, ""),
         time_sent=headers.read_date(texts, headers.TIME_SENT),
-        prior_attempts=prior_attempts_in(texts),
+        prior_attempts=prior_attempts,
         round=headers.read_count(texts, headers.DELAYED_RETRIES),
         delayed_retry_at=headers.read_date(texts, headers.DELAYED_RETRY_AT),
         first_delayed_retry_at=headers.read_date(texts, headers.FIRST_DELAYED_RETRY_AT),
@@ -186,6 +189,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         stopped=headers.STOPPED in texts,
         unreported=headers.UNREPORTED in texts,
         reported=headers.REPORTED in texts,
+        granted=headers.read_count(texts, headers.GRANTED, prior_attempts),  # of which a copy with it has as many
         refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
         refused_since=texts.get(headers.REFUSED_SINCE, ""),
         attempts=headers.read_count(texts, headers.ATTEMPTS),
@@ -257,7 +261,7 @@ def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate:
 
     At least the first one runs: a setting that was lowered while copies carry more attempts is no unreported delivery.
     """
-    allowed = max_immediate + 1 - delivery.prior_attempts
+    allowed = max(max_immediate, delivery.carried.granted) + 1 - delivery.prior_attempts
     if counter == "header":
         allowed = min(1, allowed)
     return max(1, allowed + UNREPORTED_ALLOWANCE)

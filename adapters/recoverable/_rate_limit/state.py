@@ -88,6 +88,11 @@ class Snapshot(Frozen):
     version: int | str | None = None
     switch: str = ""
 
+    @property
+    def open_since(self) -> datetime | None:
+        """Return when the circuit opened; None while it is closed."""
+        return self.circuit.since if isinstance(self.circuit, Open) else None
+
 
 LIMITED_SINCE = "limited_since"
 NEXT_ATTEMPT_AT = "next_attempt_at"

@@ -134,7 +134,7 @@ class SqsProcessor:
         platform = self._fifo if queue.fifo else self._standard
         messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        time = TimeBudget(context, settings.settle_within, 0 if platform.redelivers_only else len(messages), settings.visibility_timeout)  # fmt: skip
+        time = TimeBudget(context, settings.settle_within, 0 if platform.redelivers_only else len(messages), settings.visibility_timeout, environment.kept)  # fmt: skip
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send
@@ -153,6 +153,8 @@ class SqsProcessor:
             )  # fmt: skip
             batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
             unfinished = self._process_batch(batch, run_handlers)
+        # cut from what holds it, so that all is freed at once, and no garbage collection has to find it
+        time.invocation = time.for_handlers = invocation.sender = invocation.make_lease = None
         for delivery in invocation.failed:
             delivery.error = None  # by its traceback it holds its frames, and with them all messages
         if invocation.interruption is not None:

@@ -255,6 +255,7 @@ class HiddenLease:
 
     def __init__(self, known: KnownQueue) -> None:
         self._queue, self._time, self._messages = known, known.time, known.batch.messages
+        self._span = known.span()
         self._receives: dict[Delivery, Receive] = {}
         self._known: Known | None = None
         self._is_prepared = False
@@ -340,7 +341,8 @@ class HiddenLease:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
             timeout, now = self.visibility_timeout, self._queue.now()
-            began, ends = self._queue.span()
+            # read again, for a clock may have been put back; but once its time is over, a host says that none is left
+            began, ends = min(self._span, self._queue.span())
             key = HiddenLease, self._queue.batch.queue
             late_at, denied_at = self._queue.kept.get(key, (NEVER, NEVER))
             if any(begins_late(self._receive(delivery_of(each)), timeout, began) for each in self._messages):

@@ -54,7 +54,8 @@ def standard_batch(batch: Batch) -> MessageGroups:
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
             (aside if delivery in not_hidden else ready).append(delivery)
-    ordered = groups(ready, lambda: batch.time.is_over() or invocation.interruption is not None)
+    left = batch.time.for_handlers
+    ordered = groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None)
     return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
 
 
@@ -114,8 +115,8 @@ def hidden_for(batch: Batch) -> float:
         shortest = min(shortest, time.visibility_timeout.total_seconds())
     elif (
         not batch.queue.fifo
-        and (lease := lease_of(batch.invocation)) is not None
         and any(each.deliveries > 1 for each in batch.restored)
+        and (lease := lease_of(batch.invocation)) is not None
     ):
         shortest = min(shortest, lease.visibility_timeout)
     text = os.environ.get(REDELIVER_AFTER, "")
@@ -192,7 +193,7 @@ def rotated(deliveries: list[Delivery]) -> list[Delivery]:
 def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> list[Delivery]:
     """Record the settlement of what is not yet due, or past its last delivery that runs, before any handler runs; return these.
 
-    Where the policy grants a retry all the same, the message is a suspect like others. The rate limit is asked when its turn comes: once.
+    The rate limit is asked when its turn comes: once.
     """
     settled: list[Delivery] = []
     for delivery in restored:
@@ -202,7 +203,7 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
                 invocation.settle(delivery, settlement)
                 settled.append(delivery)
             else:
-                delivery.unreported, delivery.due_at = False, None  # its policy was asked, and its time has come
+                delivery.due_at = None  # its time has come
     return settled
 
 
@@ -212,9 +213,8 @@ def settle_expiring(suspects: list[Delivery], invocation: Invocation) -> list[De
     Each goes on as a copy, which has a retention of its own. Where order is kept it moves to the error queue.
     """
     settled: list[Delivery] = []
-    lease = lease_of(invocation)
     for suspect in suspects:
-        if lease is None or not (why := lease.why_it_expires(suspect, None)):
+        if (lease := lease_of(invocation)) is None or not (why := lease.why_it_expires(suspect, None)):
             continue
         if invocation.platform.redelivers_only:
             settlement = decide_and_report(suspect, UnreportedFailure(f"{NO_OUTCOME}; {why}"), invocation, why)

@@ -36,6 +36,7 @@ class TimeBudget:
         visibility_timeout: the shortest time for which a received message stays hidden; None for the function's
             time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
+        process_keeps: what the process remembers, so that it warns once.
 
     `reserve` are the seconds that are kept in any case, and `kept` those that are kept by now.
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed
@@ -48,20 +49,20 @@ class TimeBudget:
     invocation: Invocation | None = None  # whose handlers the time is for
 
     def __init__(
-        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
-    ) -> None:
+        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None,
+        process_keeps: dict[object, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.context, self.reserve = context, settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self.reserve > self.total / 2:
             from recoverable.aws._reserve import warn_of_little_time  # noqa: PLC0415  # most functions have more
 
-            warn_of_little_time(self.total, self.reserve)
+            warn_of_little_time(self.total, self.reserve, {} if process_keeps is None else process_keeps)
             self.reserve = self.total / 2
-        self.visibility_timeout, self.messages = visibility_timeout, messages
+        self.visibility_timeout, self.messages, self.kept = visibility_timeout, messages, self.reserve
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
-        self.kept = self.reserve
         # a large batch needs more than that from the start; a small one of quick handlers never needs it
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
 
@@ -70,21 +71,13 @@ class TimeBudget:
         """Return the seconds that one call to SQS may take."""
         return call_timeout(self.reserve)
 
-    def for_call(self) -> bool:
-        """True if a call to SQS would end before the invocation does."""
-        return self.before_call() > 0
-
     def before_call(self) -> float:
         """Return the seconds that are left for what comes before a call, such as making a client; less than 0 when there is no time for one."""
         self._before_call = self._remaining() / 1000 if self._remaining else self.total
         return (self._before_call if self.ends else max(self._before_call, 2 * self.call_timeout)) - self.call_timeout
 
-    def is_over(self) -> bool:
-        """True if no further handler may start in this invocation."""
-        return self._remaining is not None and self._seconds_for_handlers() <= 0
-
     def note_call(self) -> None:
-        """Remember how long the slowest call took, now that the one that `for_call` allowed has ended."""
+        """Remember how long the slowest call took, now that the one has ended for which `before_call` was asked last."""
         if self._remaining:
             self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
 

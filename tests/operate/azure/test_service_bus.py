@@ -30,6 +30,41 @@ def test_a_look_changes_nothing(bus: Bus) -> None:
     assert (ran.status, [row["id"] for row in rows(ran.out)], bus.seen()) == (DONE, ["order-1"], before)
 
 
+def test_groups_shows_what_the_queues_hold_where_messages_failed(bus: Bus) -> None:
+    bus.send_failed(headers=allowing(bus))
+    bus.send("one", "two", queue="bills")
+    bus.send("later", queue="bills", scheduled_enqueue_time_utc=datetime.now(UTC) + timedelta(hours=1))
+    bus.namespace.advance(timedelta(minutes=2))
+
+    [row] = rows(bus.run("groups", "--json").out)
+    table = bus.run("groups").out.splitlines()[-1].split()
+
+    holds = row["backlogs"][bus.address("bills")]
+    assert {key: holds[key] for key in holds if key != "oldestSeconds"} == {
+        "waiting": 2, "inFlight": None, "later": 1, "more": False
+    }  # fmt: skip
+    assert (table[:3], table[-1]) == (["2", "–", "1"], "bills")
+
+
+@pytest.mark.parametrize("queue", ["sessions", "nowhere"])
+def test_a_queue_that_cannot_be_peeked_at_is_named_with_the_reason(bus: Bus, queue: str) -> None:
+    bus.send_failed(headers=allowing(bus, queue))
+
+    [row] = rows(bus.run("groups", "--json").out)
+
+    assert list(row["backlogs"][bus.address(queue)]) == ["problem"]
+
+
+def test_a_queue_of_another_namespace_is_not_asked_about(bus: Bus) -> None:
+    bus.send_failed(headers=fault_headers("bills", **{"Recoverable.FailedQueue": "sb://elsewhere.test/bills"}))
+
+    [row] = rows(bus.run("groups", "--json").out)
+
+    assert row["backlogs"] == {
+        "sb://elsewhere.test/bills": {"problem": "sb://elsewhere.test/bills is in another namespace"}
+    }
+
+
 def test_scheduled_messages_are_listed_as_such_and_left_alone(bus: Bus) -> None:
     bus.send_failed(headers=allowing(bus), scheduled_enqueue_time_utc=datetime.now(UTC) + timedelta(hours=1))
 

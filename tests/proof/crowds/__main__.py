@@ -11,7 +11,7 @@ from typing import Any
 from proof.crowds.cases import LARGE, SMALL
 from proof.crowds.crowd import Crowd, outcome_of
 from proof.crowds.invariants import broken
-from proof.crowds.search import faulty_of, overlapping_of, search
+from proof.crowds.search import faulty_of, granting_of, overlapping_of, search
 
 SHUFFLES, DRAWN, DRAWN_WITH_FAULTS = 40, 1_000, 500
 
@@ -47,6 +47,7 @@ def main() -> None:
     say(f"| drawn at random | {len(list(search(range(DRAWN))))} of {DRAWN:,} | |")
     faulty = list(search(range(DRAWN_WITH_FAULTS), faulty_of))
     say(f"| drawn at random, with one to three faults | {len(faulty)} of {DRAWN_WITH_FAULTS:,} | |")
+    say(f"| drawn at random, a policy grants more | {len(list(search(range(DRAWN), granting_of)))} of {DRAWN:,} | |")
     say(f"| drawn at random, deliveries overlap | {len(list(search(range(DRAWN), overlapping_of)))} of {DRAWN:,} | |")
 
 

@@ -38,6 +38,9 @@ LARGE: Mapping[str, Mapping[str, Any]] = {
 }  # fmt: skip
 """Large batches, and a queue in which killers keep arriving."""
 
+GRANTING: Mapping[str, Any] = {"bodies": ["fails"] * 20, "immediate": 2, "granted": 7, "delayed": 1}
+"""Messages whose policy grants them more immediate retries than `maxReceiveCount` has receives."""
+
 OVERLAPPING: Mapping[str, Any] = {
     "bodies": ["too long"] + ["ok"] * 9, "concurrency": 10, "visibility": 30, "window": 20,
 }  # fmt: skip

@@ -15,6 +15,7 @@ from unittest.mock import patch
 from proof.crowds.fronts import BLOCKED, TIMEOUT, Act, front_of
 from proof.crowds.watching import Watch
 from proof.lineage import origin_from
+from proof.policies import Granting
 from proof.sqs.lineage import traced
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws._batch import MAX_CONCURRENCY
@@ -38,6 +39,7 @@ class Crowd:
         bodies: what each message does: "ok", "kills", "too long", "fails" or "fails 2" (then it succeeds), "takes 0.5" (seconds, then it
             succeeds), "blocks" (too long, and a coroutine stops all beside it).
         immediate: immediate retries.
+        granted: immediate retries of a round that a policy grants besides.
         delayed: delayed retries.
         step: seconds that the first delayed retry waits; beyond 900 its copy hops.
         batch_size: messages of one invocation.
@@ -64,6 +66,7 @@ class Crowd:
 
     bodies: Sequence[str]
     immediate: int = 0
+    granted: int = 0
     delayed: int = 0
     step: float = 10
     batch_size: int = 10
@@ -89,8 +92,13 @@ class Crowd:
 
     @property
     def attempts(self) -> int:
-        """Return the attempts that the ladder grants."""
-        return (self.immediate + 1) * (self.delayed + 1)
+        """Return the attempts that the ladder and the policy grant."""
+        return (self.retries + 1) * (self.delayed + 1)
+
+    @property
+    def retries(self) -> int:
+        """Return the immediate retries of a round, with those that the policy grants."""
+        return self.immediate + self.granted
 
     @property
     def overlaps(self) -> bool:
@@ -149,7 +157,10 @@ class Outcome:
 
 def outcome_of(crowd: Crowd) -> Outcome:
     """Run a crowd until nothing is left to do."""
-    world, outcome = SqsWorld(seed=crowd.seed, most_invocations=MOST_INVOCATIONS * len(crowd.bodies)), Outcome()
+    world, outcome = (
+        SqsWorld(seed=crowd.seed, most_invocations=MOST_INVOCATIONS * len([*crowd.bodies, *crowd.later])),
+        Outcome(),
+    )
     watch = Watch(crowd, world, QUEUE)
     world.ask_at_each_point(watch)
     serve(crowd, world, act_in(crowd, world, watch, outcome))
@@ -166,7 +177,8 @@ def outcome_of(crowd: Crowd) -> Outcome:
 def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
     """Make the queues, and connect the function."""
     immediate = Immediate(crowd.immediate, in_process=crowd.in_process)
-    settings = Recoverability(immediate, Delayed(crowd.delayed, timedelta(seconds=crowd.step)), Failed(ERRORS))
+    delayed, policy = Delayed(crowd.delayed, timedelta(seconds=crowd.step)), Granting(crowd.granted)
+    settings = Recoverability(immediate, delayed, Failed(ERRORS), policy=policy if crowd.granted else None)
     world.create_queue(ERRORS, retention=timedelta(days=14))
     receives = crowd.immediate + 6
 

@@ -83,7 +83,7 @@ def copied_too_often(crowd: Crowd, outcome: Outcome) -> Iterator[str]:
         return
     hops = sum(max(ceil(crowd.step * round_ / LONGEST_DELAY), 1) for round_ in range(1, crowd.delayed + 1))
     retries = sum(hops for name in outcome.runs if outcome.copies[name])
-    retries += outcome.runs.total() if crowd.counter == "header" else 0
+    retries += outcome.runs.total() if crowd.counter == "header" or crowd.granted else 0
     most = retries + (crowd.batch_size - 1) * len(outcome.tried)
     if (copies := outcome.copies.total()) > most:
         yield f"COPIES: {copies} of {most}, {len(outcome.tried)} tried alone"
@@ -156,10 +156,10 @@ def most_runs(crowd: Crowd, outcome: Outcome, name: str) -> int:
     kind, _, number = name.partition(" ")[2].partition(" ")
     attempts, stopped = attempts_of(crowd, name), crowd.front == "coroutines"
     more = min(outcome.unreported[name], killers_in(crowd)) + stopped
-    more += outcome.unreported[name] * crowd.immediate if crowd.in_process else 0
+    more += outcome.unreported[name] * crowd.retries if crowd.in_process else 0
     match kind:
         case "kills":
-            in_a_round = crowd.immediate + 3 if crowd.counter == "native" else 3 * (crowd.immediate + 1)
+            in_a_round = crowd.retries + 3 if crowd.counter == "native" else 3 * (crowd.retries + 1)
             return in_a_round * (crowd.delayed + 1) + stopped
         case "too" | "blocks":
             return attempts + 1 + more

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proof.crowds.cases import OVERLAPPING
-from proof.sqs.mutations import delete_first, no_seconds, send_twice, with_one_too_many, without_due_date
+from proof.crowds.cases import GRANTING, OVERLAPPING
+from proof.sqs.mutations import delete_first, never, no_seconds, send_twice, with_one_too_many, without_due_date
 from recoverable._errors import HandlerTimeout, TimeUp
 from recoverable._flow.deadline import FOREVER
-from recoverable._ladder.delivery import Delivery, restore_retry_state
+from recoverable._ladder.delivery import Delivery, last_delivery_that_runs, restore_retry_state
 from recoverable.aws._order import Group, held_longest_first
 
 
@@ -52,6 +52,12 @@ def vouch_for_copies(delivery: Delivery, counter: Any, max_immediate: int) -> No
     restore_retry_state(delivery, counter, max_immediate)
 
 
+def by_the_setting(delivery: Delivery, counter: Any, max_immediate: int) -> int:
+    """Return the last delivery that runs, whatever a policy has granted."""
+    delivery.carried = delivery.carried.__replace__(granted=0)
+    return last_delivery_that_runs(delivery, counter, max_immediate)
+
+
 def always(stopped: TimeUp, seconds: float, *, counts_as_failure: bool) -> HandlerTimeout:
     """Take each stop for a failure, whoever used up the time."""
     return HandlerTimeout(f"stopped after {seconds} s beside others: {counts_as_failure}, {stopped}")
@@ -86,5 +92,7 @@ MUTATIONS = (
     CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
     CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),
     CrowdMutation("complete before send", "aws._settle.send_and_delete", delete_first, {**FAILING, "faults": 3}, "LOST"),
+    CrowdMutation("what was granted is forgotten", "_ladder.delivery.last_delivery_that_runs", by_the_setting, GRANTING, "COPIES"),
+    CrowdMutation("what was granted is redelivered", "_ladder.decision.is_past_its_round", never, GRANTING, "ATTEMPTS"),
     CrowdMutation("nothing is lost", "aws._lease.is_lost", hidden_for_ever, OVERLAPPING, "MULTIPLY"),
 )  # fmt: skip

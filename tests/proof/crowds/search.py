@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 
 from proof.crowds.crowd import CLOCKS, Crowd, outcome_of
@@ -49,6 +50,12 @@ def crowd_of(seed: int, *, faulty: bool = False) -> Crowd:
 def faulty_of(seed: int) -> Crowd:
     """Return the same crowd with one to three faults."""
     return crowd_of(seed, faulty=True)
+
+
+def granting_of(seed: int) -> Crowd:
+    """Return the crowd that a seed draws, with a policy that grants more immediate retries; each third has faults."""
+    granted = Random(f"granted {seed}").choice((1, 3, 7))
+    return replace(crowd_of(seed, faulty=seed % 3 == 0), granted=granted)
 
 
 def overlapping_of(seed: int) -> Crowd:

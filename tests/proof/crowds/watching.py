@@ -87,7 +87,8 @@ class Watch:
 
     def is_tried(self, message: SeenMessage) -> bool:
         """True if the message's next unreported delivery would be its failure, or it was stopped before."""
-        allowed = self._crowd.immediate + 1 - headers.read_count(message.headers, headers.PRIOR_ATTEMPTS)
+        granted = max(self._crowd.immediate, headers.read_count(message.headers, headers.GRANTED))
+        allowed = granted + 1 - headers.read_count(message.headers, headers.PRIOR_ATTEMPTS)
         allowed = allowed if self._crowd.counter == "native" else min(1, allowed)
         return message.receive_count >= max(1, allowed + FORGIVEN) or headers.STOPPED in message.headers
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from proof.ladders import ERRORS, in_process, ladder, quiet_between_rounds
-from proof.policies import own_policy, to_a_refused_queue
+from proof.policies import Granting, own_policy, to_a_refused_queue
 from proof.service_bus.scenarios import LOCK, QUEUE, Scenario
 from recoverable_local.testing import Fault, Refused, Throttled
 from recoverable_local.testing.engine.fault_plan import FaultPoint
@@ -63,6 +63,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: batch that retries at once", bodies=("fails", "ok"), endpoint=BATCH, recoverability=ladder(1, 0)),
     Scenario(name="bus: batch in sessions", bodies=("fails", "ok", "ok"), endpoint={**BATCH, **SESSIONS}, recoverability=ladder(0, 1)),
     Scenario(name="bus: batch detecting duplicates", bodies=("fails", "ok"), endpoint=BATCH, detects=(QUEUE, ERRORS), recoverability=ladder(0, 1)),
+    Scenario(
+        name="bus: policy that grants retries", bodies=("fails", "fails*3 ok"), recoverability=ladder(0, 1, policy=Granting(3)),
+        share=0.1,
+    ),
     Scenario(name="bus: custom policy", bodies=("fails", "unwanted", "fails*2 ok"), recoverability=ladder(policy=own_policy), counted=False),
     Scenario(name="bus: told to wait", bodies=("waits", "waits ok"), counted=False),
     Scenario(name="bus: properties of all kinds", bodies=("fails",), message=PROPERTIES, recoverability=ladder(0, 1)),

@@ -12,6 +12,7 @@ import azure.functions as func
 
 from proof.handlers import Behaving
 from proof.ladders import ERRORS, ladder
+from proof.policies import granted_by
 from proof.sends import TOPIC
 from recoverable import Message, Recoverability
 from recoverable.azure import ServiceBusEndpoint
@@ -100,8 +101,9 @@ class Scenario:
 
     @property
     def attempts_per_round(self) -> int:
-        """Return the attempts of a round."""
-        return self.recoverability.immediate.max_retries + 1
+        """Return the attempts of a round; where sessions keep their order no policy grants more."""
+        granted = 0 if self.fifo else granted_by(self.recoverability)
+        return self.recoverability.immediate.max_retries + granted + 1
 
     @property
     def attempts(self) -> int:
@@ -130,7 +132,9 @@ def make_queues(world: ServiceBusWorld, scenario: Scenario) -> None:
     world.create_queue(
         scenario.queue,
         lock=LOCK,
-        max_delivery_count=scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5,
+        max_delivery_count=scenario.attempts + 10
+        if scenario.fifo
+        else scenario.recoverability.immediate.max_retries + 6,
         dead_letter_queue=ERRORS,
         sessions=scenario.sessions,
         duplicate_detection=window.get(scenario.queue),

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from proof.ladders import ERRORS, in_process, ladder
-from proof.policies import own_policy
+from proof.policies import Granting, own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable_local.testing import Fault, Throttled
@@ -79,6 +79,14 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="custom policy", bodies=("fails", "unwanted", "fails*2 ok"), recoverability=ladder(policy=own_policy),
         counted=False,
+    ),
+    Scenario(
+        name="policy that grants retries", bodies=("fails", "kills", "fails*3 ok"), recoverability=ladder(0, 1, policy=Granting(3)),
+        share=0.1,
+    ),
+    Scenario(
+        name="policy that grants retries in process", bodies=("fails", "fails*3 ok"),
+        recoverability=in_process(1, 1).__replace__(policy=Granting(3)),
     ),
     Scenario(name="told to wait", bodies=("waits", "waits ok"), counted=False),
     Scenario(name="hopping", bodies=("fails", "fails ok"), recoverability=HALF_AN_HOUR),

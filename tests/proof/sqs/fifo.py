@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from proof.policies import Granting
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
 
@@ -17,6 +18,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         name="FIFO with long delays", bodies=("fails", "ok"), queue="jobs.fifo", recoverability=hours(1, 2),
         mapping={"batch_size": 1},
+    ),
+    Scenario(
+        name="FIFO policy that grants retries", bodies=("fails", "ok"), queue="jobs.fifo",
+        recoverability=hours(1, 2).__replace__(policy=Granting(3)), mapping={"batch_size": 1},
     ),
     Scenario(
         name="FIFO with one attempt a round", bodies=("fails*2 ok",), queue="jobs.fifo", recoverability=hours(0, 4),

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from proof.handlers import Behaving, as_coroutine
 from proof.ladders import ERRORS, ladder
+from proof.policies import granted_by
 from proof.sends import TOPIC
 from recoverable import Recoverability
 from recoverable._sqs.wire import HEADERS
@@ -105,8 +106,9 @@ class Scenario:
 
     @property
     def attempts_per_round(self) -> int:
-        """Return the attempts of a round."""
-        return self.recoverability.immediate.max_retries + 1
+        """Return the attempts of a round; in a FIFO queue no policy grants more."""
+        granted = 0 if self.fifo else granted_by(self.recoverability)
+        return self.recoverability.immediate.max_retries + granted + 1
 
     @property
     def attempts(self) -> int:
@@ -144,7 +146,7 @@ def make_queue(world: SqsWorld, scenario: Scenario, visibility: int) -> None:
     """Make the queue that is served, or change its visibility timeout."""
     errors = scenario.recoverability.failed.error_queue or ERRORS
     neighbour = errors if errors.endswith(".fifo") == scenario.fifo else f"dead-{scenario.queue}"
-    receives = scenario.attempts + 10 if scenario.fifo else scenario.attempts_per_round + 5
+    receives = scenario.attempts + 10 if scenario.fifo else scenario.recoverability.immediate.max_retries + 6
     world.create_queue(
         scenario.queue,
         visibility_timeout=visibility,

@@ -126,6 +126,12 @@ def add_sending(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how long to wait for that (default: 5m)",
     )
+    sending.add_argument(
+        "--circuit",
+        type=table_and_name,
+        metavar="TABLE/NAME",
+        help="the store of the circuit that limits the function's rate; while it is open, only the name of the place or queue answers",
+    )
     add_confirm(parser)
 
 
@@ -181,6 +187,17 @@ def name_or_address(text: str) -> str:
         raise argparse.ArgumentTypeError(
             "this is a connection string, which is not shown here; put it into an environment variable, and name that by --connection"
         )
+    return text
+
+
+def table_and_name(text: str) -> str:
+    """Return the table of a circuit and its name.
+
+    Raises:
+        argparse.ArgumentTypeError: one of them is missing.
+    """
+    if not all(text.partition("/")):
+        raise argparse.ArgumentTypeError(f"{text!r} is no circuit; write TABLE/NAME")
     return text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -17,6 +17,7 @@ from recoverable_operate._commands.session import Session
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, Progress, messages, printable
 from recoverable_operate.errors import FailedMessage, Outcome, Plan, Settings, Tally, group_of
 from recoverable_operate.errors._message import ACTIVE, some
+from recoverable_operate.errors._queue import Backlog
 from recoverable_operate.errors._redrive import name_of
 
 MOST_TEXT = 200
@@ -49,6 +50,33 @@ def group_table(tallies: Iterable[Tally]) -> Table:
         what = f"{shortened(each.group.title)}\n{shortened(f'at {queues}')}" if queues else shortened(each.group.title)
         table.add_row(each.group.id, str(each.count), time_text(each.last), what)
     return table
+
+
+def backlog_table(backlogs: Mapping[str, Backlog | str]) -> Table:
+    """Build the table of what queues hold, by their full addresses; a text says why it is not known."""
+    table = plain_table("waiting", "in flight", "later", "oldest", "queue where messages failed")
+    for queue, found in backlogs.items():
+        if isinstance(found, str):
+            table.add_row("–", "–", "–", "–", shortened(f"{name_of(queue)}: {found}"))
+            continue
+        waiting = f"{found.waiting}{'+' if found.more else ''}"
+        in_flight = "–" if found.in_flight is None else str(found.in_flight)
+        oldest = "–" if found.oldest is None else until_text(found.oldest)
+        table.add_row(waiting, in_flight, str(found.later), oldest, shortened(name_of(queue)))
+    return table
+
+
+def backlog_data(found: Backlog | str) -> dict[str, Any]:
+    """Return what a queue holds as JSON has it."""
+    if isinstance(found, str):
+        return {"problem": found}
+    return {
+        "waiting": found.waiting,
+        "inFlight": found.in_flight,
+        "later": found.later,
+        "oldestSeconds": None if found.oldest is None else int(found.oldest.total_seconds()),
+        "more": found.more,
+    }
 
 
 def plain_table(*columns: str) -> Table:

@@ -15,6 +15,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
+from recoverable_operate._commands.circuit import warn_if_open
 from recoverable_operate._commands.display import watched
 from recoverable_operate._commands.retry import agreed, finish, print_plan, redriving, rules_of, settings_of, status_of
 from recoverable_operate._commands.session import Session, run_with_queue
@@ -121,8 +122,9 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
         session.terminal.note(f"{messages(len(missing))} of {arguments.file} are not in the error queue.")
     elif (status := status_of(plan)) is not None:
         return status
+    limited = session.place.circuit is not None and warn_if_open(session)
     question = f"Send {messages(plan.chosen)}, and what may be sent without an original?"
-    if (status := agreed(session, arguments, question)) is not None:
+    if (status := agreed(session, arguments, question, by_name=limited)) is not None:
         return status
     with redriving(session, plan, settings) as redrive:
         redrive.run_groups(plan, work.look)

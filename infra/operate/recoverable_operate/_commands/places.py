@@ -47,6 +47,7 @@ class Place:
         page_size: messages of one table.
         endpoint: another endpoint of SQS.
         region, profile, role: as the AWS SDKs have them.
+        circuit: the circuit that limits the rate of the function, as TABLE/NAME.
         app_insights: the resource id of the Application Insights that has the function's log.
         production: True if each change must be confirmed by the place's name.
         ignored: keys of the file that do not count before it is trusted.
@@ -64,6 +65,7 @@ class Place:
     profile: str | None = None
     role: str | None = None
     app_insights: str | None = None
+    circuit: str | None = None
     production: bool = False
     ignored: tuple[str, ...] = ()
 
@@ -103,6 +105,7 @@ KEYS: dict[str, tuple[Callable[[object], bool], str]] = {
     "profile": (is_text, "the name of an AWS profile"),
     "role": (lambda value: is_text(value) and str(value).startswith("arn:"), "the ARN of a role"),
     "app_insights": (lambda value: is_text(value) and str(value).startswith("/subscriptions/"), "its resource id, /subscriptions/…"),
+    "circuit": (lambda value: is_text(value) and all(str(value).partition("/")), "TABLE/NAME of the circuit's store"),
     "production": (lambda value: isinstance(value, bool), "true or false"),
 }  # fmt: skip
 """What a place has: a check of each value, and what to write."""

@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
+from recoverable_operate._commands.circuit import warn_if_open
 from recoverable_operate._commands.display import command_with, plan_data, show_outcome, show_plan, watched
 from recoverable_operate._commands.session import Session, run_with_queue, show_doubts
 from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, REFUSED, messages
@@ -59,8 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def retry(session: Session, arguments: argparse.Namespace) -> int:
     """Make the plan, show it, ask, and carry it out."""
+    limited = session.place.circuit is not None and warn_if_open(session)
     if (
-        answered(session, arguments)
+        answered(session, arguments, by_name=limited)
         and session.queue.sends_along
         and not (arguments.canary or getattr(arguments, "edit", False))
     ):
@@ -74,7 +76,7 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if getattr(arguments, "edit", False):
         edited = edited_message(plan, session.queue)
         settings = replace(settings, edits={edited.broker_id: edited})
-    if (status := agreed(session, arguments, f"Send {messages(plan.chosen)}?")) is not None:
+    if (status := agreed(session, arguments, f"Send {messages(plan.chosen)}?", by_name=limited)) is not None:
         return status
     with redriving(session, plan, settings) as redrive:
         redrive.run_groups(plan, more)
@@ -129,13 +131,13 @@ def redriving(session: Session, plan: Plan, settings: Settings) -> Iterator[Redr
         yield redrive
 
 
-def answered(session: Session, arguments: argparse.Namespace) -> bool:
-    """True if the command line says already that messages are to be sent; in production only by the place's name.
+def answered(session: Session, arguments: argparse.Namespace, *, by_name: bool) -> bool:
+    """True if the command line says already that messages are to be sent; in production, and while a circuit is open, only by the name.
 
     Raises:
         OperateError: it confirms another name.
     """
-    return confirmed(session, arguments) or (arguments.yes and not session.place.production)
+    return confirmed(session, arguments) or (arguments.yes and not by_name and not session.place.production)
 
 
 def confirmed(session: Session, arguments: argparse.Namespace) -> bool:

@@ -166,8 +166,9 @@ def open_sqs(
     client, url = find_queue(clients, place.queue, place.region)
     rate = getattr(arguments, "rate", 0)
     return SqsErrorQueue(
-        client, url, sender_for=clients.sender, clock=clock, stop=stop, journal=journal, rate=rate, poll=place.poll
-    )
+        client, url, sender_for=clients.sender, clock=clock, stop=stop, metrics_for=clients.metrics, journal=journal, rate=rate,
+        poll=place.poll,
+    )  # fmt: skip
 
 
 def open_service_bus(arguments: argparse.Namespace, place: Place, clock: Clock, stop: Stop) -> ErrorQueue:

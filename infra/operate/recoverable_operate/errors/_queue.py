@@ -112,6 +112,25 @@ class GivenBack:
     why: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How much a queue holds for the function that reads it.
+
+    Args:
+        waiting: how many messages can be received.
+        in_flight: how many are being worked on; None where the broker counts them among the waiting ones.
+        later: how many are delayed or scheduled.
+        oldest: the age of the oldest; None where it is not known, or there is none.
+        more: True if only the first ones were counted.
+    """
+
+    waiting: int
+    in_flight: int | None
+    later: int
+    oldest: timedelta | None = None
+    more: bool = False
+
+
 class ErrorQueue(Protocol):
     """An error queue, with the calls that a sweep makes."""
 
@@ -144,6 +163,13 @@ class ErrorQueue(Protocol):
 
     def sources(self) -> list[str]:
         """Return the full addresses of the queues that have this one for their dead letters, as far as the broker says."""
+
+    def backlog(self, queue: str) -> Backlog:
+        """Return how much another queue holds, by its full address.
+
+        Raises:
+            OperateError: it cannot be asked.
+        """
 
     def notes(self) -> list[str]:
         """Return what looking does to the queue and its messages, in sentences."""

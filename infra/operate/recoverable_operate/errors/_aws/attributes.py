@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from recoverable._sqs.queues import queue_from_arn
 from recoverable_operate.errors._aws.answers import call_error
 from recoverable_operate.errors._aws.messages import arn_of
-from recoverable_operate.errors._queue import OperateError
+from recoverable_operate.errors._queue import Backlog, OperateError
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+AGE_WITHIN = timedelta(minutes=15)
+"""How far back an age is looked for: SQS reports once a minute, and late after a quiet time."""
 
 LEAST_HIDDEN, MOST_HIDDEN = 5 * 60, 60 * 60
 """Seconds for which a message is hidden: short enough that a killed look ends soon, long enough for a slow one."""
@@ -41,12 +46,14 @@ class Attributes:
         arn: its ARN.
         depth: about how many messages it holds, hidden and delayed ones included.
         in_flight: about how many of them somebody has received, so that they are hidden.
+        delayed: about how many are delayed.
         max_receives: after how many receives it dead-letters a message itself; None when it never does.
     """
 
     arn: str
     depth: int
     in_flight: int
+    delayed: int
     max_receives: int | None
 
     @property
@@ -69,8 +76,51 @@ def read_attributes(client: SQSClient, url: str) -> Attributes:
         found["QueueArn"],
         sum(counts.values()),
         counts["NotVisible"],
+        counts["Delayed"],
         int(policy["maxReceiveCount"]) if "maxReceiveCount" in policy else None,
     )
+
+
+def read_backlog(client: SQSClient, metrics: Any, arn: str, now: datetime) -> Backlog:
+    """Return how much a queue holds; the age of its oldest message is known to CloudWatch alone, as of a few minutes ago.
+
+    Args:
+        client: asks SQS.
+        metrics: asks CloudWatch; None where it is not asked, or where it refuses.
+        arn: the queue's.
+        now: the time.
+
+    Raises:
+        OperateError: the queue cannot be asked.
+    """
+    queue = queue_from_arn(arn)
+    with call_error(arn):
+        url = client.get_queue_url(QueueName=queue.name, QueueOwnerAWSAccountId=queue.account)["QueueUrl"]
+    found, oldest = read_attributes(client, url), None
+    if metrics is not None:
+        with suppress(OperateError):
+            oldest = age_of_oldest(metrics, queue.name, now)
+    return Backlog(found.depth - found.in_flight - found.delayed, found.in_flight, found.delayed, oldest)
+
+
+def age_of_oldest(metrics: Any, queue: str, now: datetime) -> timedelta | None:
+    """Return the last age that CloudWatch has of the oldest message; None without one (CloudWatch metrics for Amazon SQS).
+
+    Raises:
+        OperateError: it cannot be asked.
+    """
+    with call_error(queue):
+        points = metrics.get_metric_statistics(
+            Namespace="AWS/SQS",
+            MetricName="ApproximateAgeOfOldestMessage",
+            Dimensions=[{"Name": "QueueName", "Value": queue}],
+            StartTime=now - AGE_WITHIN,
+            EndTime=now,
+            Period=60,
+            Statistics=["Maximum"],
+        )["Datapoints"]
+    latest = max(points, key=lambda point: point["Timestamp"], default=None)
+    return None if latest is None else timedelta(seconds=latest["Maximum"])
 
 
 def read_sources(client: SQSClient, url: str, arn: str) -> list[str]:

@@ -16,6 +16,7 @@ from recoverable_operate.errors._aws.attributes import (
     hidden_for,
     looking_notes,
     read_attributes,
+    read_backlog,
     read_sources,
 )
 from recoverable_operate.errors._aws.copies import CopySender
@@ -23,7 +24,7 @@ from recoverable_operate.errors._aws.hidden import HiddenMessages
 from recoverable_operate.errors._aws.messages import Record, arn_of, line_of, message_of, record_of
 from recoverable_operate.errors._journal import Journal
 from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._queue import Clock, Copy, GivenBack, OperateError, SendResult, Stop
+from recoverable_operate.errors._queue import Backlog, Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -44,6 +45,7 @@ class SqsErrorQueue:
         sender_for: returns a client that tries each send once, for a region.
         clock: tells the time.
         stop: ends a look.
+        metrics_for: returns a client of CloudWatch for a region, which knows the age of messages; None to leave it out.
         journal: knows which other runs on this machine hide messages, and tells them of this one; None for one that nobody kills.
         rate: messages that will be sent a second, for the time that they are hidden.
         poll: seconds of a long poll.
@@ -59,6 +61,7 @@ class SqsErrorQueue:
         sender_for: Callable[[str], SQSClient],
         clock: Clock,
         stop: Stop,
+        metrics_for: Callable[[str], Any] = lambda _: None,
         journal: Journal | None = None,
         rate: float = 0,
         poll: int = 2,
@@ -69,6 +72,7 @@ class SqsErrorQueue:
         self.sends_along = not self.ordered  # of a FIFO queue, a group is looked at before any of it is sent
         self._seconds = hidden_for(self._attributes.depth, rate)
         self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
+        self._sender_for, self._metrics_for = sender_for, metrics_for
         self._copies = CopySender(queue_from_arn(self.address), sender_for)
         self._began, self._seen = clock.now(), 0
         self._journal = journal or Journal(":memory:")
@@ -82,6 +86,11 @@ class SqsErrorQueue:
     def sources(self) -> list[str]:
         """Return the ARNs of the queues whose dead-letter target this one is."""
         return read_sources(self._client, self._url, self.address)
+
+    def backlog(self, queue: str) -> Backlog:
+        """Return how much another queue holds."""
+        region = queue_from_arn(queue).region
+        return read_backlog(self._sender_for(region), self._metrics_for(region), queue, self._clock.now())
 
     def notes(self) -> list[str]:
         """Return what looking does to the queue."""

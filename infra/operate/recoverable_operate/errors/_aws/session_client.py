@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from recoverable._sqs.clients import config
@@ -16,6 +16,7 @@ from recoverable_operate.errors._queue import OperateError
 
 if TYPE_CHECKING:
     from boto3 import Session
+    from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
 CALL_TIMEOUT = 60
@@ -92,6 +93,16 @@ class Clients:
     def sender(self, region: str) -> SQSClient:
         """Return the client that sends: it tries once, because a second try could make a second copy."""
         return self._made(region or None, 1)
+
+    def metrics(self, region: str) -> Any:
+        """Return the client of CloudWatch; None where SQS is at another endpoint, which CloudWatch knows nothing of."""
+        if self._access.endpoint_url is not None or os.environ.get("AWS_ENDPOINT_URL_SQS"):
+            return None
+        return self._session.client("cloudwatch", region_name=region or None, config=config(CALL_TIMEOUT, 4))
+
+    def circuits(self, region: str) -> DynamoDBClient:
+        """Return the client of DynamoDB, which has the circuits."""
+        return self._session.client("dynamodb", region_name=region or None, config=config(CALL_TIMEOUT, 4))
 
     def account(self) -> str:
         """Return the account of the credentials. A local server is asked itself, which has accounts of its own.

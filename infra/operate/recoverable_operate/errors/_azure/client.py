@@ -16,13 +16,16 @@ from recoverable_operate.errors._azure.passed import Passed
 from recoverable_operate.errors._azure.receiver_client import Receiver
 from recoverable_operate.errors._azure.senders_client import Senders
 from recoverable_operate.errors._holding import Held, Holding
-from recoverable_operate.errors._message import FailedMessage
-from recoverable_operate.errors._queue import Clock, Copy, GivenBack, SendResult, Stop
+from recoverable_operate.errors._message import SCHEDULED, FailedMessage
+from recoverable_operate.errors._queue import Backlog, Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusReceivedMessage
 
 BATCH = 10
+
+MOST_COUNTED = 1_000
+"""Messages of another queue that are counted."""
 
 
 class ServiceBusErrorQueue:
@@ -57,7 +60,7 @@ class ServiceBusErrorQueue:
         session: str | None = None,
     ) -> None:
         self.address = entity.address
-        self._entity, self._clock, self._stop = entity, clock, stop
+        self._client, self._entity, self._clock, self._stop = client, entity, clock, stop
         self.receiver = Receiver(client, entity, session=session, poll=max(poll, 0.5))
         self._senders = Senders(sending, entity, clock)
         self._holding, self._chosen_last, self._seen_last = Holding(), 0, 0
@@ -76,6 +79,25 @@ class ServiceBusErrorQueue:
         if not self._entity.dead_letters or self._entity.subscription:
             return []
         return [wire.address_of(self._entity.namespace, self._entity.path)]
+
+    def backlog(self, queue: str) -> Backlog:
+        """Peek at the first thousand messages of another queue; those that are locked are among the waiting ones."""
+        entity = entity_of(queue)
+        if entity.namespace != self._entity.namespace:
+            raise OperateError(f"{queue} is in another namespace")
+        peeking = Receiver(self._client, entity, session=None, poll=0)
+        try:
+            found, number = list[Any](), 1
+            while len(found) < MOST_COUNTED and (some := peeking.peek(number)):
+                found += some
+                number = (some[-1].sequence_number or 0) + 1
+        finally:
+            peeking.release()
+        active = [each for each in found if int(each.state) not in wire.STATES]
+        scheduled = sum(wire.STATES.get(int(each.state)) == SCHEDULED for each in found)
+        sent = active[0].enqueued_time_utc if active else None
+        oldest = self._clock.now() - sent if sent else None
+        return Backlog(len(active), None, scheduled, oldest, more=len(found) >= MOST_COUNTED)
 
     def notes(self) -> list[str]:
         """Return nothing for a look, which is a peek and changes nothing."""

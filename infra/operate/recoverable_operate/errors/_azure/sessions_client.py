@@ -12,7 +12,7 @@ from recoverable_operate.errors._azure.client import ServiceBusErrorQueue
 from recoverable_operate.errors._azure.entity import Entity
 from recoverable_operate.errors._azure.receiver_client import receiver_of
 from recoverable_operate.errors._message import FailedMessage, some
-from recoverable_operate.errors._queue import Copy, GivenBack, OperateError, SendResult, Stop
+from recoverable_operate.errors._queue import Backlog, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusReceiver
@@ -63,6 +63,10 @@ class SessionErrorQueue:
     def sources(self) -> list[str]:
         """Return nothing: of each message the broker says the source itself."""
         return []
+
+    def backlog(self, queue: str) -> Backlog:
+        """Return how much another queue holds."""
+        return self._whole.backlog(queue)
 
     def notes(self) -> list[str]:
         """Return what looking does."""
