@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,3 +15,7 @@ from orders_endpoint import orders  # noqa: E402  # found there
 
 app = func.FunctionApp()
 app.register_functions(orders.blueprint())
+if os.environ.get("DEAD_LETTER_QUEUE"):
+    from stamping import dead_letters
+
+    app.register_functions(dead_letters)

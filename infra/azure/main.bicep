@@ -29,6 +29,10 @@ param rateLimitAfter int = 0
 @allowed([10, 15, 30]) // an alert looks back at 6 periods at most, and each is of 5 minutes
 param rateLimitedAlertMinutes int = 15
 
+// ---- Dead letters of Service Bus's own: in the error queue they have no fault headers as it stands. ----
+@description('Whether an order that Service Bus itself gives up is in the error queue as ServiceControl can import it, with the queue where it died and the reason; a function and a dead-letter queue between the two queues do that.')
+param stampDeadLetters bool = false
+
 // ---- The namespace. ----
 @description('The tier of Service Bus; it cannot be changed later. Premium has messaging units of its own and takes larger messages.')
 @allowed(['Standard', 'Premium']) // Basic has neither scheduled messages nor forwarding
@@ -77,7 +81,7 @@ var letters = 'abcdefghijklmnopqrstuvwxyz'
 var strangers = filter(range(0, length(name)), place => !contains('${letters}0123456789', substring(name, place, 1)))
 var isPrefix = empty(strangers) && contains(letters, substring(name, 0, 1))
 var prefix = isPrefix ? name : fail('name: write a lower-case letter, then lower-case letters and digits, for a storage account takes no others')
-var isQueue = contains(['orders', 'orders-error', 'orders-placed'], toLower(topicName))
+var isQueue = contains(['orders', 'orders-dead', 'orders-error', 'orders-placed'], toLower(topicName))
 var topic = isQueue ? fail('topicName: a queue has this name; write another') : empty(topicName) ? 'none' : topicName
 
 var lockDuration = 'PT1M' // 5 minutes at most
@@ -120,6 +124,21 @@ resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   }
 }
 
+// Where Service Bus puts an order that it gives up itself, until the stamp sends it on.
+resource deadLetterQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = if (stampDeadLetters) {
+  parent: serviceBus
+  name: 'orders-dead'
+  properties: {
+    lockDuration: lockDuration
+    maxDeliveryCount: 100
+    forwardDeadLetteredMessagesTo: errorQueue.name // what cannot be stamped goes on as it is
+    defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S'
+    deadLetteringOnMessageExpiration: true
+    requiresDuplicateDetection: false // as of the error queue
+    maxMessageSizeInKilobytes: premium ? maxMessageKilobytes : null
+  }
+}
+
 resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
   parent: serviceBus
   name: 'orders'
@@ -127,7 +146,7 @@ resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
     lockDuration: lockDuration // an order whose function died is free again after it; the host renews the locks of those that run
     // The ladder moves a message long before this. It is for what never reaches our code, such as a function that cannot be loaded.
     maxDeliveryCount: 100
-    forwardDeadLetteredMessagesTo: errorQueue.name
+    forwardDeadLetteredMessagesTo: stampDeadLetters ? deadLetterQueue.name : errorQueue.name
     defaultMessageTimeToLive: 'P10675199DT2H48M5.4775807S' // for ever: a function that is broken for a long weekend loses nothing
     deadLetteringOnMessageExpiration: true // an order with a time to live of its own that nobody read in time is one to hear of
     // A copy made anew, because the answer to its sending was lost, is taken once. The window spans functionTimeout and a lock, after which it is made anew.
@@ -166,7 +185,7 @@ resource ordersSubscription 'Microsoft.ServiceBus/namespaces/topics/subscription
   name: 'orders'
   properties: {
     forwardTo: ordersQueue.name
-    forwardDeadLetteredMessagesTo: errorQueue.name
+    forwardDeadLetteredMessagesTo: stampDeadLetters ? deadLetterQueue.name : errorQueue.name
     maxDeliveryCount: 100
     deadLetteringOnFilterEvaluationExceptions: true
     deadLetteringOnMessageExpiration: true
@@ -267,6 +286,7 @@ resource settings 'Microsoft.Web/sites/config@2025-03-01' = {
     RECOVERABLE_TIME_INCREASE: '${timeIncreaseSeconds}s'
     RECOVERABLE_RATE_LIMIT_AFTER: string(rateLimitAfter)
     PLACED_QUEUE: placedQueue.name
+    DEAD_LETTER_QUEUE: stampDeadLetters ? deadLetterQueue.name : ''
     // As many threads as host.json lets messages run at a time; one that waits for a thread uses up its functionTimeout.
     PYTHON_THREADPOOL_THREAD_COUNT: '16'
     AzureWebJobsStorage__accountName: storage.name
@@ -275,7 +295,7 @@ resource settings 'Microsoft.Web/sites/config@2025-03-01' = {
     APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
     APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${identity.properties.clientId};Authorization=AAD'
   }
-  dependsOn: [mayReceiveOrders, maySendOrders, maySendErrors, maySendPlaced, mayUseCircuits, mayPublishMetrics] // the app starts anew with these settings, and then needs them
+  dependsOn: [mayReceiveOrders, mayReceiveDeadLetters, maySendOrders, maySendErrors, maySendPlaced, mayUseCircuits, mayPublishMetrics] // the app starts anew with these settings, and then needs them
 }
 
 // ---- What the function may do, and no more: each role on the one entity that it is for. ----
@@ -284,6 +304,17 @@ resource mayReceiveOrders 'Microsoft.Authorization/roleAssignments@2022-04-01' =
   scope: ordersQueue
   properties: {
     description: 'The host receives orders, completes and abandons them, renews their locks.'
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: serviceBusDataReceiver
+  }
+}
+
+resource mayReceiveDeadLetters 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (stampDeadLetters) {
+  name: guid(deadLetterQueue.id, identity.id, serviceBusDataReceiver)
+  scope: deadLetterQueue
+  properties: {
+    description: 'The host receives the orders that Service Bus gave up, and completes them.'
     principalId: identity.properties.principalId
     principalType: 'ServicePrincipal'
     roleDefinitionId: serviceBusDataReceiver

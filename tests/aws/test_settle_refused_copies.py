@@ -12,7 +12,8 @@ import pytest
 from aws.failing import Handler
 from aws.harness import Mapping, ladder, sqs_endpoint
 from local.testing.ladders import attempts, endpoint, happened
-from recoverable import Message
+from recoverable import Failed, Message, MoveToError, Recoverability
+from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import Refused, SqsWorld, Throttled
 from servers.faulty_proxy import FaultyProxy, Rule
 from servers.queues import Queue, bodies
@@ -87,6 +88,20 @@ def test_a_queue_that_refuses_for_good_is_an_error_in_the_log_that_names_it_and_
         f"They wait on '{orders.name}' and are sent again without running their handler, up to 15 minutes apart. "
         f"Check Failed(error_queue): the queue '{error.name}' must exist, and the function needs the permission sqs:SendMessage on it."
     )
+
+
+def test_a_missing_queue_that_a_policy_names_is_not_blamed_on_the_configured_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings = Recoverability(failed=Failed("orders-error"), policy=lambda _settings, _context: MoveToError("fraud"))
+    world = SqsWorld(create_missing=False)
+    for queue in ("orders", "orders-error"):
+        world.create_queue(queue)
+    world.serve("orders", SqsEndpoint(Handler(), settings))
+    world.send("orders", "hello")
+    world.run(for_=timedelta(seconds=1))
+
+    assert "Check the policy's MoveToError(error_queue): the queue 'fraud' must exist" in caplog.text
 
 
 def test_where_the_own_queue_denies_access_too_the_log_blames_no_queue(

@@ -15,6 +15,8 @@ from aws.placeholders import A_DATE
 from builders import seconds
 from recoverable import Message
 from recoverable._flow.deadline import LOOK_EVERY
+from recoverable.aws import SqsEndpoint
+from recoverable_local.testing import SqsWorld
 from servers.faulty_proxy import FaultyProxy, Late, Rule
 from servers.queues import HEADERS, Queue
 
@@ -111,6 +113,19 @@ def test_a_function_with_no_more_time_than_the_reserve_keeps_half_of_it_and_is_w
     assert reported == []
     assert re.fullmatch(r"stopped after 0\.[12] seconds", copy.headers["NServiceBus.ExceptionInfo.Message"])
     assert "Raise the function's time-out, or lower settle_within" in caplog.text
+
+
+def test_the_warning_about_little_time_comes_once_an_instance(caplog: pytest.LogCaptureFixture) -> None:
+    world = SqsWorld()
+    world.serve("orders", SqsEndpoint(lambda _message: None), batch_size=1, timeout=5)
+    for _ in range(3):
+        world.send("orders", "hello")
+    world.run()
+
+    assert [each.message for each in caplog.records if "lower settle_within" in each.message] == [
+        "This invocation has 5.0 s, of which 3.0 s should be kept for settling. Handlers get half of its time. "
+        "Raise the function's time-out, or lower settle_within."
+    ]
 
 
 @pytest.mark.slow

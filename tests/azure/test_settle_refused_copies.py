@@ -229,11 +229,18 @@ def test_the_patience_is_a_setting() -> None:
     assert orders.runs == {"A": 1}
 
 
+@pytest.mark.parametrize(
+    ("of_the_policy", "setting"),
+    [
+        (None, "Failed(error_queue=...), or the setting RECOVERABLE_ERROR_QUEUE"),
+        ("fraud", "the policy's MoveToError(error_queue=...)"),
+    ],
+)
 def test_a_missing_queue_is_an_error_in_the_log_that_names_the_queue_and_the_setting(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, of_the_policy: str | None, setting: str
 ) -> None:
-    world = world_with()
-    serve(world)
+    world, queue = world_with(), of_the_policy or ERROR
+    serve(world, policy=None if of_the_policy is None else lambda *_: MoveToError(of_the_policy))
 
     world.send(QUEUE, "A")
     world.run(for_=timedelta(seconds=1))
@@ -241,10 +248,9 @@ def test_a_missing_queue_is_an_error_in_the_log_that_names_the_queue_and_the_set
     [(level, text)] = [(each.levelno, each.message) for each in caplog.records if each.name == "recoverable.settlement"]
     assert (level, text) == (
         logging.ERROR,
-        "Service Bus send to 'error' failed for 1 messages (MessagingEntityNotFoundError). Their copies wait in 'orders' for "
-        "2.5 s and are sent on then; no handler runs for them. Create the queue 'error', or correct its name: "
-        "Failed(error_queue=...), the setting RECOVERABLE_ERROR_QUEUE, or the policy's MoveToError(error_queue=...). "
-        "The connection is 'ServiceBus'.",
+        f"Service Bus send to '{queue}' failed for 1 messages (MessagingEntityNotFoundError). Their copies wait in 'orders' for "
+        f"2.5 s and are sent on then; no handler runs for them. Create the queue '{queue}', or correct its name. "
+        f"The connection is 'ServiceBus'. Its name is in {setting}.",
     )
 
 

@@ -180,6 +180,7 @@ def test_what_raises_is_reported_and_a_simpler_policy_decides(settings: Recovera
     made = decision(settings=settings)
 
     assert (made.action, made.warnings) == (ImmediateRetry(), (f"{said} {NEXT}",))
+    assert list(made.raised) == [f"{said} {NEXT}"]
 
 
 def test_a_raising_predicate_does_not_hide_the_unrecoverable_types() -> None:

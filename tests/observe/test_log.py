@@ -107,6 +107,19 @@ def test_warnings_come_before_what_is_done(caplog: pytest.LogCaptureFixture) -> 
     assert lines(caplog) == [("recoverable.policy", "WARNING", warning), IMMEDIATE]
 
 
+def test_what_a_policy_raises_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    def careless(_settings: object, _context: object) -> Action:
+        raise KeyError("code")
+
+    report(decision(settings=recoverability(policy=careless)))
+
+    assert [record.name for record in caplog.records if record.exc_info] == [
+        "recoverable.policy",
+        "recoverable.immediate_retry",
+    ]
+    assert "in careless" in caplog.text
+
+
 @pytest.mark.parametrize("action", [ImmediateRetry(), DelayedRetry(seconds(1)), MoveToError()])
 def test_the_exception_travels_along(action: Action, caplog: pytest.LogCaptureFixture) -> None:
     failure = Boom("card declined")

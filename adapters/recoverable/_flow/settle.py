@@ -105,7 +105,9 @@ def conclude(
         invocation.outgoing.append((delivery, outbox, seconds))
         return None
     if error is not None:
-        delivery.error = error
+        from recoverable._ladder.faults import readable  # noqa: PLC0415  # the failure side
+
+        error = delivery.error = readable(error)
         invocation.failed.append(delivery)
     if isinstance(error, KeyboardInterrupt | SystemExit):
         if not invocation.holds_interruptions:

@@ -6,8 +6,8 @@ on later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias, assert_never
 
@@ -72,6 +72,7 @@ class Decision:
         settlement: what the adapter must do.
         error_queue: the queue that `MoveToError` moves the message to; "" for another action.
         warnings: for the log: why the action is not the one that the user's policy returned.
+        raised: the exceptions that policies raised, by the warnings about them.
     """
 
     delivery: Delivery
@@ -83,6 +84,7 @@ class Decision:
     settlement: Settlement
     error_queue: str = ""
     warnings: tuple[str, ...] = ()
+    raised: Mapping[str, Exception] = field(default_factory=dict)
 
     @property
     def rate_limited(self) -> bool:
@@ -146,7 +148,7 @@ def decide(
     recoverability = available(recoverability, platform)
     context = error_context(delivery, event, platform, now)
     is_source = platform.is_source or is_same_name
-    action, warnings = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
+    action, warnings, raised = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
     action, warning = adjust_for_transport_capabilities(action, context, platform, recoverability)
     is_granted = isinstance(action, ImmediateRetry) and is_past_its_round(context, recoverability)
     if platform.redelivers_only:
@@ -172,6 +174,7 @@ def decide(
         settlement=settlement,
         error_queue=error_queue,
         warnings=(*warnings, warning) if warning else warnings,
+        raised=raised,
     )
 
 
@@ -197,7 +200,7 @@ def move_instead_of_waiting(
     return Decision(
         delivery=delivery, event=failure, action=MoveToError(), outcome="move_to_error", failure=failure,
         settlement=give_up(delivery, failure, recoverability=recoverability, platform=platform, now=now),
-        error_queue=recoverability.failed.error_queue or "", warnings=(*decision.warnings, warning),
+        error_queue=recoverability.failed.error_queue or "", warnings=(*decision.warnings, warning), raised=decision.raised,
     )  # fmt: skip
 
 
@@ -212,26 +215,28 @@ def give_up(
 
 def evaluate_policy(
     recoverability: Recoverability, context: ErrorContext, is_source: Callable[[str], bool]
-) -> tuple[Action, tuple[str, ...]]:
+) -> tuple[Action, tuple[str, ...], dict[str, Exception]]:
     """Return the policy's action and no warnings.
 
     When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's
-    action and a warning.
+    action and a warning; and what it raised, by the warnings.
     """
     warnings: tuple[str, ...] = ()
+    raised: dict[str, Exception] = {}
     for name, policy, settings in candidates(recoverability):
         try:
             action = policy(settings, context)
         except Exception as error:  # noqa: BLE001  # logged; the next policy decides
             warnings += (f"{name} raised {type(error).__name__}: {message_of(error)}. {NEXT_POLICY}",)
+            raised[warnings[-1]] = error
             continue
         if not isinstance(action, Action):
             warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
         elif moves_to_source(action, recoverability, is_source):
             warnings += (f"{name} returned {action}, which is the queue that the message came from. {NEXT_POLICY}",)
         else:
-            return action, warnings
-    return MoveToError(), warnings
+            return action, warnings, raised
+    return MoveToError(), warnings, raised
 
 
 def moves_to_source(action: Action, recoverability: Recoverability, is_source: Callable[[str], bool]) -> bool:

@@ -13,6 +13,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from recoverable import headers
+from recoverable._errors import TimeUp
 from recoverable.headers import LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, write_date
 
 if TYPE_CHECKING:
@@ -42,14 +43,17 @@ MAX_STACK_TRACE = 200_000
 MAX_CAUSES = 20
 """Exceptions of a chain of causes that are described at most."""
 
-REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION)
-"""Fault headers of which a part would name nothing."""
+REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
+"""Headers of which a part would name nothing."""
 
 FIRST_TO_TRIM = (
     *(STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK),
-    *(*REMOVED_WHOLE, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
+    *(LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
 )
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
+
+CONTENT = (headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
+"""Headers that say what a body is: unless they are its sender's own, they are trimmed before the others."""
 
 LEFT_BEHIND = frozenset(
     (
@@ -138,8 +142,27 @@ def causes_of(exception: BaseException) -> list[BaseException]:
 
 def type_name(exception: BaseException) -> str:
     """Return the full name of the exception's type; without its module if it is a built-in one, as Python writes it."""
-    kind = type(exception)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    # a metaclass may raise where its class is asked
+    name, module = (type.__getattribute__(type(exception), part) for part in ("__qualname__", "__module__"))
+    return str(name) if module == "builtins" else f"{module}.{name}"
+
+
+def readable(exception: BaseException) -> BaseException:
+    """Return the exception; in place of one that raises when it is read, or ends the process then, an error that says so."""
+    try:
+        for each in chain(exception):
+            (
+                isinstance(each, TimeUp),
+                type(each).__qualname__,
+                text_of(each),
+                attribute(each, "data"),
+                each.__traceback__,
+            )
+    except BaseException:  # noqa: BLE001  # whatever it raises, the message fails, and its neighbours do not
+        unreadable = RuntimeError(f"the handler raised {type_name(exception)}, which cannot be read")
+        trace = BaseException.__dict__["__traceback__"].__get__(exception)
+        return unreadable.with_traceback(trace)
+    return exception
 
 
 def message_of(exception: BaseException) -> str:

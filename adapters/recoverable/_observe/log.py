@@ -46,7 +46,9 @@ def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = 
     fields = searchable(decision)
     details: dict[str, Any] = {"extra": fields, "redact": redact, "tail": tail_of(fields) if in_text else ""}
     for warning in decision.warnings:
-        log_safely(policy.warning, "%s", warning, **details)
+        error = decision.raised.get(warning)
+        trace = error and (type(error), error, error.__traceback__)
+        log_safely(policy.warning, "%s", warning, exc_info=trace, **details)
     message_id, event, failure = decision.delivery.message.id, decision.event, decision.failure
     info = exception_info(failure) if failure is not None else None
     if isinstance(event, Deferral):

@@ -134,7 +134,7 @@ class SqsProcessor:
         platform = self._fifo if queue.fifo else self._standard
         messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        time = TimeBudget(context, settings.settle_within, 0 if platform.redelivers_only else len(messages), settings.visibility_timeout)  # fmt: skip
+        time = TimeBudget(context, settings.settle_within, 0 if platform.redelivers_only else len(messages), settings.visibility_timeout, environment.kept)  # fmt: skip
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recoverable.aws._time_budget import TimeBudget
@@ -20,8 +20,16 @@ NO_MORE = float("inf")
 """All of the time: no further handler may start."""
 
 
-def warn_of_little_time(total: float, reserve: float) -> None:
-    """Log that an invocation has less than twice the time that should be kept."""
+def warn_of_little_time(total: float, reserve: float, kept: dict[object, Any]) -> None:
+    """Log, once in a process, that an invocation has less than twice the time that should be kept.
+
+    Args:
+        total: seconds of the invocation.
+        reserve: seconds that should be kept.
+        kept: what the process keeps.
+    """
+    if kept.setdefault(warn_of_little_time, total) is not total:
+        return
     text = "This invocation has %.1f s, of which %.1f s should be kept for settling. Handlers get half of its time. Raise the function's time-out, or lower settle_within."
     log.warning(text, total, reserve)
 

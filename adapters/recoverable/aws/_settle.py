@@ -60,9 +60,7 @@ SHOWN_TO_OTHERS = (
 STAY = "They stay on the queue and will be redelivered after their visibility timeout."
 WAIT = "They wait on '{}' and are sent again without running their handler, up to 15 minutes apart."
 CHECK_SENDING = "Check Failed(error_queue) and the permission sqs:SendMessage."
-CHECK_QUEUE = (
-    "Check Failed(error_queue): the queue '{}' must exist, and the function needs the permission sqs:SendMessage on it."
-)
+CHECK_QUEUE = "Check {}: the queue '{}' must exist, and the function needs the permission sqs:SendMessage on it."
 NOT_DELETED = (
     "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
     "fails. Check the permission sqs:DeleteMessage."
@@ -252,7 +250,7 @@ def send_instead(failed: list[tuple[Copy, Failure]], batch: Batch) -> list[Deliv
         # access that is denied by the own queue too is no matter of the other one: of wrong credentials, say
         denied = failure.kind == "denied" and second is not None and second.kind == "denied"
         for_good = failure.is_for_good and refused.to != source and not denied
-        consequence = f"{STAY if other is None else WAIT.format(source.name)} {CHECK_QUEUE.format(refused.to.name) if for_good else CHECK_SENDING}"
+        consequence = f"{STAY if other is None else WAIT.format(source.name)} {CHECK_QUEUE.format(setting_of(refused, batch), refused.to.name) if for_good else CHECK_SENDING}"
         key = refused.to, consequence, logging.ERROR if for_good else logging.WARNING
         deliveries, reasons = logged.setdefault(key, ([], set()))
         deliveries.append(delivery)
@@ -260,6 +258,12 @@ def send_instead(failed: list[tuple[Copy, Failure]], batch: Batch) -> list[Deliv
     for (to, consequence, level), (deliveries, reasons) in logged.items():
         log_failed_call(SEND, to, deliveries, reasons, consequence, batch.invocation.redact, level)
     return [refused.delivery for refused, _ in failed if refused.delivery not in taken]
+
+
+def setting_of(refused: Copy, batch: Batch) -> str:
+    """Return the setting that names the queue that refused a copy."""
+    configured = refused.forward.to == batch.invocation.recoverability.failed.error_queue
+    return "Failed(error_queue)" if configured else "the policy's MoveToError(error_queue)"
 
 
 def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:

@@ -36,6 +36,7 @@ class TimeBudget:
         visibility_timeout: the shortest time for which a received message stays hidden; None for the function's
             time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
+        process_keeps: what the process remembers, so that it warns once.
 
     `reserve` are the seconds that are kept in any case, and `kept` those that are kept by now.
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed
@@ -48,15 +49,16 @@ class TimeBudget:
     invocation: Invocation | None = None  # whose handlers the time is for
 
     def __init__(
-        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None
-    ) -> None:
+        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None,
+        process_keeps: dict[object, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.context, self.reserve = context, settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self.reserve > self.total / 2:
             from recoverable.aws._reserve import warn_of_little_time  # noqa: PLC0415  # most functions have more
 
-            warn_of_little_time(self.total, self.reserve)
+            warn_of_little_time(self.total, self.reserve, {} if process_keeps is None else process_keeps)
             self.reserve = self.total / 2
         self.visibility_timeout, self.messages, self.kept = visibility_timeout, messages, self.reserve
         self.for_handlers = self._seconds_for_handlers if self._remaining else None

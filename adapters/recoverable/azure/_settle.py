@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recoverable.settlement")
 
-SETTINGS = "Failed(error_queue=...), the setting RECOVERABLE_ERROR_QUEUE, or the policy's MoveToError(error_queue=...)"
+CONFIGURED, OF_THE_POLICY = (
+    "Failed(error_queue=...), or the setting RECOVERABLE_ERROR_QUEUE",
+    "the policy's MoveToError(error_queue=...)",
+)
 PASSING = "Check the state of the queue '%s' and of the namespace if this lasts. The connection is '%s'."
 ADVICE: Mapping[Kind, str] = {
-    "missing": f"Create the queue '%s', or correct its name: {SETTINGS}. The connection is '%s'.",
+    "missing": "Create the queue '%s', or correct its name. The connection is '%s'.",
     "denied": "Give the function's identity the role Azure Service Bus Data Sender on the queue '%s'. The connection is '%s'.",
     "closed": "Enable the queue '%s', or empty it. The connection is '%s'.",
     "limit": "Check the limits of the queue '%s' for size and properties. The connection is '%s'.",
@@ -182,7 +185,7 @@ def deliver(letters: Sequence[Letter], sending: Sending) -> list[Letter]:
         phase = [letter for letter in letters if letter.stays is own]
         if phase and not stuck:
             stuck = deliver_phase(phase, sending)
-    log_outcome(letters, sending.work.settings.connection)
+    log_outcome(letters, sending.work.settings)
     return stuck
 
 
@@ -276,13 +279,16 @@ def log_repetition(letters: Sequence[Letter], patience: float) -> None:
         log_safely(log.warning, text, to, len(ids), failure.reason, patience, extra=extra)
 
 
-def log_outcome(letters: Sequence[Letter], connection: str) -> None:
+def log_outcome(letters: Sequence[Letter], settings: ServiceBusSettings) -> None:
     """Log what became of messages whose copies a queue refused, and what to do."""
     for to, failure, consequence, ids in failed_sends(letters):
         level = log.error if failure.kind in ("missing", "denied") else log.warning
         text = f"Service Bus send to '%s' failed for %d messages (%s). %s {ADVICE[failure.kind]}"
+        if failure.kind == "missing":
+            is_configured = to == settings.recoverability.failed.error_queue
+            text += f" Its name is in {CONFIGURED if is_configured else OF_THE_POLICY}."
         extra = {"message_ids": ids, "queue": to}
-        log_safely(level, text, to, len(ids), failure.reason, consequence, to, connection, extra=extra)
+        log_safely(level, text, to, len(ids), failure.reason, consequence, to, settings.connection, extra=extra)
 
 
 def failed_sends(letters: Sequence[Letter]) -> Iterator[tuple[str, Failure, str, list[str]]]:

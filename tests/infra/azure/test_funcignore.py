@@ -9,15 +9,15 @@ from infra.azure.bicep import ROOT
 from infra.azure.published import denied, patterns, published
 
 NEEDED = {
-    "function_app.py", "functions/aws/shop.py", "functions/azure/orders_endpoint.py", "host.json",  # the app
-    "requirements.txt", "pyproject.toml", "README.md", "LICENSE",  # the first requires the package, which is made of the rest
+    "function_app.py", "functions/aws/shop.py", "functions/azure/orders_endpoint.py", "functions/azure/stamping.py", "host.json",  # the app
+    "requirements.txt", "pyproject.toml", "README.md", "LICENSE",  # the first requires the packages, which are made of the rest
 }  # fmt: skip
 
 
 def test_the_app_and_the_package_are_published_and_nothing_else() -> None:
-    package = (ROOT / "adapters" / "recoverable").rglob("*")
+    packages = (path for folder in ("adapters/recoverable", "infra/operate") for path in (ROOT / folder).rglob("*"))
     source = {
-        path.relative_to(ROOT).as_posix() for path in package if path.is_file() and "__pycache__" not in path.parts
+        path.relative_to(ROOT).as_posix() for path in packages if path.is_file() and "__pycache__" not in path.parts
     }
 
     assert published() == NEEDED | source

@@ -135,7 +135,7 @@ def test_the_outputs_it_asks_for_are_outputs() -> None:
 def test_the_parameters_it_gives_are_parameters() -> None:
     given = {name for line in re.findall(r"--parameters ([^`\n]+)", PAGE) for name in re.findall(r"(\w+)=", line)}
 
-    assert (len(given), given <= set(DEPLOYED.parameters)) == (7, True)
+    assert (len(given), given <= set(DEPLOYED.parameters)) == (8, True)
 
 
 def test_the_namespace_bears_the_apps_name() -> None:

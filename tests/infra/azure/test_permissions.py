@@ -49,6 +49,16 @@ def test_a_rate_limit_adds_one_role_on_the_one_table_that_the_instances_share() 
     assert (added, len(LIMITED)) == ({("Storage Table Data Contributor", "circuits")}, len(NEEDED) + 1)
 
 
+def test_a_stamp_adds_the_right_to_receive_from_the_one_queue_that_it_reads() -> None:
+    stamped = Deployment({"stampDeadLetters": True})
+    added = stamped.of_type("Microsoft.Authorization/roleAssignments").keys() - ASSIGNED.keys()
+
+    assert added == {"mayReceiveDeadLetters"}
+    config = stamped.config("mayReceiveDeadLetters")
+    role_id = config["properties"]["roleDefinitionId"].rsplit("/", 1)[1]
+    assert (ROLES[role_id], config["scope"]) == ("Azure Service Bus Data Receiver", "deadLetterQueue")
+
+
 def test_all_roles_are_those_of_the_functions_identity() -> None:
     holders = {
         (config["properties"]["principalId"], config["properties"]["principalType"]) for config in LIMITED.values()

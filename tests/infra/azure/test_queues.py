@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from runpy import run_path
 from typing import Any
 
+import azure.functions as func
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
-from infra.azure.bicep import Deployment
+from infra.azure.bicep import ROOT, Deployment
 from infra.azure.durations import FOREVER, clock, iso
 from infra.azure.host_json import HOST
 from infra.azure.namespace import namespace, queues, topics
@@ -78,6 +81,27 @@ def test_what_dies_in_the_host_ends_in_the_error_queue_too(entity: str) -> None:
         "orders-error",
         True,
     )
+
+
+STAMPED = Deployment({"stampDeadLetters": True})
+
+
+@pytest.mark.parametrize("entity", ["ordersQueue", "ordersSubscription"])
+def test_dead_letters_come_to_the_error_queue_by_the_stamp_and_without_it_as_they_are(entity: str) -> None:
+    ways = [STAMPED.properties(each)["forwardDeadLetteredMessagesTo"] for each in (entity, "deadLetterQueue")]
+
+    assert ways == ["orders-dead", "orders-error"]
+
+
+def test_the_app_stamps_what_is_in_the_dead_letter_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RECOVERABLE_ERROR_QUEUE", "DEAD_LETTER_QUEUE"):
+        monkeypatch.setenv(name, STAMPED.properties("settings")[name])
+    app = func.FunctionApp()
+    app.register_functions(run_path(str(ROOT / "functions" / "azure" / "stamping.py"))["dead_letters"])
+
+    [function] = app.get_functions()
+    [binding] = json.loads(function.get_function_json())["bindings"]
+    assert (binding["queueName"], binding["connection"], binding["cardinality"]) == ("orders-dead", "ServiceBus", "ONE")
 
 
 def test_the_topics_subscription_forwards_to_the_queue() -> None:

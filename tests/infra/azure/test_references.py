@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedInput
 from infra.azure.bicep import SOURCE, Deployment
 from infra.azure.bicep_names import DECLARED, names_declared, names_used
 
-DEPLOYED = Deployment({"rateLimitAfter": 50})  # with all that a parameter asks for
+DEPLOYED = Deployment({"rateLimitAfter": 50, "stampDeadLetters": True})  # with all that a parameter asks for
 RELEASED = re.compile(r"20\d\d-\d\d-\d\d")
 ENDS = {
     "ordersSubscription", "settings", "errorQueueDepthAlert", "deadLettersAlert", "ordersWaitAlert", "rateLimitedAlert",

@@ -83,6 +83,7 @@ COMPUTED = {
     ("settings", "RECOVERABLE_TIME_INCREASE"): "10s",
     ("settings", "RECOVERABLE_ERROR_QUEUE"): "orders-error",
     ("settings", "PLACED_QUEUE"): "orders-placed",
+    ("settings", "DEAD_LETTER_QUEUE"): "",
     ("ordersQueue", "forwardDeadLetteredMessagesTo"): "orders-error",
     ("ordersQueue", "maxMessageSizeInKilobytes"): None,
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from operate.check import bicep_files as on_azure
 from operate.check.conftest import Check, not_checked, rules_found
 from operate.check.templates import CODE, Template, attribute, changed, good, may, written
 
@@ -85,3 +86,44 @@ def test_of_a_function_whose_code_says_nothing_it_is_not_said_whether_it_stamps(
 
     assert "one-error-queue" not in rules_found(ran)
     assert "one-error-queue" in not_checked(ran)
+
+
+DEAD = """
+resource deadQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: bus
+  name: 'orders-dead'
+  properties: { maxDeliveryCount: 100, forwardDeadLetteredMessagesTo: errorQueue.name }
+}
+"""
+BY_DEAD = on_azure.changed(
+    "    forwardDeadLetteredMessagesTo: errorQueue.name\n", "    forwardDeadLetteredMessagesTo: deadQueue.name\n"
+)
+IN_APP = """
+from recoverable_operate import stamp
+app.register_functions(stamp(to="{to}").blueprint(queue={queue}, connection="ServiceBus"))
+"""
+NAMED, COMPUTED = '"orders-dead"', "str(1)"
+
+
+@pytest.mark.parametrize(
+    ("code", "rules"),
+    [
+        (IN_APP.format(to="orders-error", queue=NAMED), []),
+        (IN_APP.format(to="orders", queue=NAMED), ["same-error-queue"]),
+        (IN_APP.format(to="orders-error", queue=COMPUTED), ["same-error-queue"]),
+        ("", ["same-error-queue"]),
+    ],
+    ids=["a stamp", "one that sends elsewhere", "one that reads another queue", "none"],
+)
+def test_on_service_bus_the_dead_letters_may_come_by_a_stamp(
+    code: str, rules: list[str], tmp_path: Path, check: Check
+) -> None:
+    path = on_azure.written(tmp_path, BY_DEAD + DEAD, code=on_azure.CODE + code)
+
+    assert rules_found(check(path, "--json")) == rules
+
+
+def test_the_bicep_file_of_the_example_is_right_with_a_stamp(check: Check) -> None:
+    ran = check("infra/azure/main.bicep", "--parameter", "stampDeadLetters=true", "--json")
+
+    assert (rules_found(ran), not_checked(ran)) == ([], {})

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from recoverable._ladder.faults import text_of
+
 What = Literal[
     "sent",
     "dropped as a duplicate",
@@ -54,6 +56,16 @@ class Event:
         by = f"  [{self.invocation}]" if self.invocation else ""
         detail = f": {self.detail}" if self.detail else ""
         return f"{self.at!s:>15}  {self.message_id[:8]}/{self.broker_id[:8]}  {self.queue}  {self.what}{detail}{by}"
+
+
+def how_it_failed(error: BaseException) -> str:
+    """Return an exception's type and text in one line; the type alone where the text cannot be read."""
+    name = type.__getattribute__(type(error), "__name__")  # a metaclass may raise where its class is asked
+    try:
+        text = text_of(error)
+    except BaseException:  # noqa: BLE001  # such as a SystemExit; the endpoint handles it
+        text = None
+    return ": ".join(filter(None, (name, text)))
 
 
 class Timeline(tuple[Event, ...]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
@@ -129,6 +129,7 @@ class OnServiceBus:
         made: the names of the queues that the file makes; None where there is no file.
         subscriptions: those that forward to the queue; they have the settings of queues.
         tier: of the namespace, such as `Standard`.
+        stamped: the queues of which a function of the code sends each message on, with a reason, and where to.
         unread: why it is not known whether the function uses this package; empty where it does.
     """
 
@@ -148,6 +149,7 @@ class OnServiceBus:
     made: frozenset[str] | None = None
     subscriptions: tuple[ServiceBusQueue, ...] | Unknown = NO_APP
     tier: str | Unknown = NO_APP
+    stamped: Mapping[str, str | Unknown] = field(default_factory=dict)
     unread: str = ""
 
     @property

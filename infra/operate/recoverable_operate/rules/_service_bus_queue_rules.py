@@ -178,14 +178,17 @@ def error_queue_forwards(deployed: OnServiceBus) -> Iterator[Problem]:
             )
 
 
-@rule("The dead letters of the queue go to the error queue that the code or `RECOVERABLE_ERROR_QUEUE` names.")
+@rule(
+    "The dead letters of the queue go to the error queue that the code or `RECOVERABLE_ERROR_QUEUE` names, or to a queue from which `stamp` sends there."
+)
 def same_error_queue(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find two error queues, or one that is not made."""
     queue, named = known(deployed.queue), known(deployed.error_name)
     target = known(queue.dead_letters_to)
     if target is None and named in (deployed.made or ()):
         return  # the rule on dead letters says it
-    if target is not None and same(target.lower(), named.lower()):
+    ends = target and known(deployed.stamped.get(target.lower(), target))
+    if ends is not None and same(ends.lower(), named.lower()):
         return
     theirs = "nowhere" if target is None else f"to {target}"
     yield Problem(

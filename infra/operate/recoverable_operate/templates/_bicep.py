@@ -244,6 +244,7 @@ def described_as(
         made=whole.names,
         subscriptions=tuple(each for each in part.subscriptions if each.forwards_to == queue_name),
         tier=part.tier,
+        stamped=whole.app.stamped,
         unread=unread,
     )
 

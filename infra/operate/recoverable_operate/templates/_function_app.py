@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -15,7 +15,7 @@ from recoverable_operate.rules._ladder import PREFIX
 from recoverable_operate.rules._on_service_bus import Bundle, Trigger, Workload, worker_threads
 from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._endpoints import SERVICE_BUS_ENDPOINT, calls_in, described, reachable
-from recoverable_operate.templates._expressions import Made, Reader, Reference, Scope, Value
+from recoverable_operate.templates._expressions import STAMP, Made, Reader, Reference, Scope, Value
 from recoverable_operate.templates._host_file import bundle_of, read_host
 from recoverable_operate.templates._sources import imports_package, sources_at
 
@@ -53,6 +53,7 @@ class App:
         bundle: the extension bundle of that; None where it has none.
         readers: the functions of its code that read queues.
         unbound: the endpoints in its code that one of its triggers may call.
+        stamped: the queues whose messages its code stamps, and where it sends them.
         uses: True if it uses this package.
     """
 
@@ -61,6 +62,7 @@ class App:
     bundle: Bundle | Unknown | None = NO_HOST
     readers: tuple[QueueReader, ...] | Unknown = NO_HOST
     unbound: tuple[Endpoint, ...] = ()
+    stamped: Mapping[str, str | Unknown] = field(default_factory=dict)
     uses: bool | Unknown = NO_HOST
 
     @property
@@ -108,8 +110,22 @@ def with_code(app: App, folder: Path) -> App:
         app,
         readers=readers if unread is None else unread,
         unbound=tuple(each for each in endpoints if each not in bound),
+        stamped=dict(stamped_by(reader, scopes)),
         uses=uses or (False if unread is None else unread),
     )
+
+
+def stamped_by(reader: Reader, scopes: list[Scope]) -> Iterator[tuple[str, str | Unknown]]:
+    """Yield the queues whose messages an app's code stamps, as far as their names are known, and where it sends them."""
+    for call, scope in (each for file in scopes for each in calls_in(file)):
+        of = reader.value(call.func.value, scope) if isinstance(call.func, ast.Attribute) else None
+        if isinstance(of, Made) and of.name == STAMP and called_name(call) == BLUEPRINT:
+            names = [reader.value(each.value, scope) for each in call.keywords if each.arg == "queue"]
+            yield from (
+                (name.lower(), described(of, reader.variables).error_queue or "")
+                for name in names
+                if isinstance(name, str)
+            )
 
 
 def ignored_folders(folder: Path) -> tuple[str, ...]:

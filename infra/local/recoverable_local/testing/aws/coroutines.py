@@ -8,9 +8,8 @@ from typing import Any
 
 from recoverable import Message
 from recoverable._flow.event_loop import TIME_IS_UP
-from recoverable._ladder.faults import text_of
 from recoverable_local.testing.engine.invocation import Invocation
-from recoverable_local.testing.timeline import STOPPED, Journal
+from recoverable_local.testing.timeline import STOPPED, Journal, how_it_failed
 
 Handler = Callable[[Message], Awaitable[Any]]
 
@@ -35,8 +34,7 @@ def recorder(invocation: Invocation, journal: Journal, clock: Callable[[], float
                 result = await handler(message)
             except BaseException as error:
                 stopped = isinstance(error, CancelledError) and TIME_IS_UP in error.args
-                text = ": ".join(filter(None, (type(error).__name__, text_of(error))))
-                note(f"{STOPPED} after {clock() - began:g} s" if stopped else text)
+                note(f"{STOPPED} after {clock() - began:g} s" if stopped else how_it_failed(error))
                 raise
             note("succeeded")
             return result

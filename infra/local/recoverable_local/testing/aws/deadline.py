@@ -6,11 +6,10 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, TypeVar
 
-from recoverable._ladder.faults import text_of
 from recoverable.hosting import Deadline, TimeUp
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
-from recoverable_local.testing.timeline import STOPPED, Journal
+from recoverable_local.testing.timeline import STOPPED, Journal, how_it_failed
 
 TOO_LATE = 1e12
 """Seconds of the world's time after all of its invocations."""
@@ -56,7 +55,7 @@ class VirtualDeadline(Deadline):
                 self._note(broker_id, f"{STOPPED} after {self._clock() - began:g} s")
                 raise
             except BaseException as error:
-                self._note(broker_id, ": ".join(filter(None, (type(error).__name__, text_of(error)))))
+                self._note(broker_id, how_it_failed(error))
                 raise
             finally:
                 self._invocation.limit_handler(inf)

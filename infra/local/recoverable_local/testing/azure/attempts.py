@@ -10,7 +10,7 @@ from recoverable import Message
 from recoverable.hosting import is_coroutine_function
 from recoverable_local.testing.engine.fault_plan import FaultPlan, When
 from recoverable_local.testing.engine.invocation import Invocation
-from recoverable_local.testing.timeline import Journal
+from recoverable_local.testing.timeline import Journal, how_it_failed
 
 Handler = Callable[[Message], Any]
 
@@ -57,7 +57,7 @@ class Attempts:
             yield
             self._apply_fault("after", broker_id)
         except BaseException as error:
-            self._note(broker_id, ": ".join(filter(None, (type(error).__name__, str(error)))))
+            self._note(broker_id, how_it_failed(error))
             raise
         self._note(broker_id, "succeeded")
 
