@@ -22,6 +22,7 @@ demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both l
 test: $(READY)          ## everything that CI runs: style and types beside the suite, four tests at a time on two cores, for many wait for real time
 	@$(MAKE) --no-print-directory -j 2 check suite
 
+suite: export PYTHONDONTWRITEBYTECODE = # hundreds of processes start, and each would compile what it imports
 suite: $(READY)
 	$(BIN)/python -m pytest -n 4 --dist loadgroup
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from math import inf
 from typing import Any
 
 import pytest
@@ -89,18 +90,35 @@ def test_on_a_standard_queue_it_goes_on_as_a_copy_with_the_same_count(sqs_world:
     assert (seen.exception_type, runs) == ("recoverable.UnreportedFailure", 8)
 
 
-def test_a_message_whose_own_queue_takes_no_copy_moves_to_the_error_queue(sqs_world: SqsWorld) -> None:
-    def fail(message: Message) -> None:
-        raise ConnectionError("no answer")
+def fail(message: Message) -> None:
+    raise ConnectionError("no answer")
+
+
+def takes_no_copy(world: SqsWorld, queue: str, *, hours: float = inf) -> None:
+    """Have a queue take no message for so many hours."""
+    start = world.now
 
     def refuse(point: FaultPoint) -> Fault | None:
-        is_copy = (point.when, point.what, point.queue) == ("before", "send_message_batch", "jobs")
-        return Throttled() if is_copy else None
+        is_copy = (point.when, point.what, point.queue) == ("before", "send_message_batch", queue)
+        return Throttled() if is_copy and (world.now - start).total_seconds() < hours * 3_600 else None
 
-    sqs_world.ask_at_each_point(refuse)
+    world.ask_at_each_point(refuse)
+
+
+def test_a_message_whose_own_queue_takes_no_copy_moves_to_the_error_queue(sqs_world: SqsWorld) -> None:
+    takes_no_copy(sqs_world, "jobs")
 
     runs = run(sqs_world, fail, Recoverability(Immediate(0), Delayed(3)), visibility=timedelta(hours=6))
 
     (seen,) = sqs_world.queue("errors")
     reason = f"its queue took no copy of it, and {EXPIRES}"
     assert (seen.exception_type, seen.headers[EXCEPTION_MESSAGE], runs) == ("recoverable.UnreportedFailure", reason, 3)
+
+
+def test_a_message_whose_error_queue_takes_no_copy_waits_for_it_as_a_copy(sqs_world: SqsWorld) -> None:
+    takes_no_copy(sqs_world, "errors", hours=30)
+
+    run(sqs_world, fail, Recoverability(Immediate(0), Delayed(0)), visibility=timedelta(hours=6))
+
+    (seen,) = sqs_world.queue("errors")
+    assert (seen.body, seen.exception_type is None, sqs_world.queue("jobs")) == ("a", False, [])

@@ -307,6 +307,16 @@ def test_answers_of_another_destination_or_that_cannot_be_read_are_not_counted()
     assert [properties(sent)[REFUSED_SINCE] for _, sent in client.sent] == [f"{NOW_WRITTEN} 1 {INVOICES}"] * 3
 
 
+def test_in_a_batch_it_is_a_failed_attempt_at_once_where_the_queue_took_what_another_message_sent() -> None:
+    answers = [ServiceBusError(message="new")] * 2  # to both together, then to the first by itself
+    client, handler = RecordingClient(lambda _: answers.pop() if answers else None), Unknown()
+    serving_it = endpoint(handler, recoverability(0, 0, error_queue=ERROR_QUEUE), client=client, batch=True)
+
+    ended(serving_it, trigger_messages({"body": b"1"}, {"body": b"2"}))
+
+    assert [(queue, b"".join(sent.body)) for queue, sent in client.sent] == [(INVOICES, b"2"), (ERROR_QUEUE, b"1")]
+
+
 def test_in_a_batch_it_is_a_failed_attempt_after_three_deliveries() -> None:
     client = RecordingClient(lambda to: ServiceBusError(message="new") if to == INVOICES else None)
     since = {REFUSED_SINCE: f"{NOW_WRITTEN} 3 {INVOICES}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeAlias
@@ -79,17 +80,27 @@ def lost_in_process(case: Case, life: Life) -> int:
     return case.on_the_way(case.hits, life) * (scenario.attempts_per_round - 1) if in_process else 0
 
 
-def runs_are_few(case: Case) -> Iterator[str]:
-    """Check that a fault costs each message of its invocation at most one extra run, and that copies get no more attempts than the ladder has.
+def waits_in_order(case: Case) -> Counter[str]:
+    """Return by how many attempts messages wait where the rate is limited and the order kept.
 
-    Where the order is kept and the rate is limited, a message waits by deliveries that fail: by two more than its attempts.
+    In a FIFO queue by two deliveries more than the ladder has, and in a session by all attempts of a delivery but one.
     """
     scenario = case.replay.scenario
-    waits_by_deliveries = scenario.fifo and scenario.recoverability.rate_limit is not None
-    most_attempts = scenario.attempts + (UNREPORTED_ALLOWANCE if waits_by_deliveries else 0)
+    if scenario.recoverability.rate_limit is None:
+        return Counter()
+    inside = {
+        each.broker_id: len(each.attempts) - len({one.delivery for one in each.attempts})
+        for each in case.lives.values()
+    }
+    return Counter(dict.fromkeys(inside, UNREPORTED_ALLOWANCE) if scenario.fifo else inside)
+
+
+def runs_are_few(case: Case) -> Iterator[str]:
+    """Check that a fault costs each message of its invocation at most one extra run, and that copies get no more attempts than the ladder has."""
+    scenario, waits = case.replay.scenario, waits_in_order(case)
     for life in case.lives.values():
         runs = life.before.in_earlier_rounds + life.before.attempts + len(life.attempts)
-        most = most_attempts + lost_in_process(case, life)
+        most = scenario.attempts + lost_in_process(case, life) + case.on_the_way(waits, life)
         if runs > most + (hits := case.on_the_way(case.hits, life)):
             yield f"RUNS: {life.message_id} ran {runs} times of {most} with {hits} hits"
     for message_id, _, lives in messages(case):
@@ -100,11 +111,12 @@ def runs_are_few(case: Case) -> Iterator[str]:
 
 def rounds_are_short(case: Case) -> Iterator[str]:
     """Check that, with the native counter, a round has at most two extra attempts, and one more for each expiry."""
-    scenario = case.replay.scenario
+    scenario, waits = case.replay.scenario, waits_in_order(case)
     if scenario.header_counter or scenario.fifo:
         return
     for life in case.lives.values():
         most = scenario.attempts_per_round + case.on_the_way(case.expiries, life) + lost_in_process(case, life)
+        most += case.on_the_way(waits, life)
         most += UNREPORTED_ALLOWANCE if case.on_the_way(case.hits, life) else 0
         if (made := life.before.attempts + len(life.attempts)) > most:
             yield f"ATTEMPTS: {life.message_id} has {made} attempts in round {life.before.round}, at most {most} are allowed"
@@ -195,6 +207,13 @@ def contents_are_kept(case: Case) -> Iterator[str]:
             yield f"CHANGED: {seen.id} was {before!r:.200}, and is {after!r:.200}"
 
 
+def error_copies_are_importable(case: Case) -> Iterator[str]:
+    """Check that ServiceControl could import each error copy, and would send it back as it failed."""
+    for seen in case.replay.errors:
+        if seen.failed_queue and (problem := case.replay.retry_problem(seen.broker_id)):
+            yield f"IMPORT: of {seen.id}, {problem}"
+
+
 def delays_are_kept(case: Case) -> Iterator[str]:
     """Check that no round starts early, if the clocks are right."""
     if not case.replay.scenario.counted or clocks_are_wrong(case):
@@ -263,6 +282,7 @@ PROMISES: tuple[Promise, ...] = (
     duplicates_are_dropped,
     reasons_are_given,
     contents_are_kept,
+    error_copies_are_importable,
     delays_are_kept,
     order_is_kept,
     *OUTGOING_PROMISES,

@@ -43,14 +43,17 @@ MAX_STACK_TRACE = 200_000
 MAX_CAUSES = 20
 """Exceptions of a chain of causes that are described at most."""
 
-REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION)
-"""Fault headers of which a part would name nothing."""
+REMOVED_WHOLE = (LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
+"""Headers of which a part would name nothing."""
 
 FIRST_TO_TRIM = (
     *(STACK_TRACE, DATA, EXCEPTION_MESSAGE, SOURCE, HELP_LINK),
-    *(*REMOVED_WHOLE, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
+    *(LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, INNER_EXCEPTION_TYPE, EXCEPTION_TYPE),
 )
 """The beginnings of the fault headers' names, in the order in which they are trimmed where a copy is too large."""
+
+CONTENT = (headers.CONTENT_TYPE, headers.ENCLOSED_MESSAGE_TYPES)
+"""Headers that say what a body is: unless they are its sender's own, they are trimmed before the others."""
 
 LEFT_BEHIND = frozenset(
     (

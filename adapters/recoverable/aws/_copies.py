@@ -6,7 +6,7 @@ from hashlib import sha256
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from recoverable._ladder.faults import FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
+from recoverable._ladder.faults import CONTENT, FIRST_TO_TRIM, REMOVED_WHOLE, TIME_OF_FAILURE
 from recoverable._sqs.batches import MAX_SIZE, size
 from recoverable._sqs.wire import Wire, changed, entry_of, plain_entry, wire_of
 from recoverable.headers import FAILED_QUEUE_ADDRESS, LOG_GROUP, LOG_STREAM, ORIGIN, REQUEST_ID, VERSION
@@ -52,11 +52,13 @@ def copy_of(delivery: Delivery, forward: Forward, *, source: Queue, to: Queue, c
         context: Lambda's, which knows the request, the log and the function's version of the last attempt.
     """
     record = delivery.native
-    wire = changed(wire_of(record), forward.changes)
+    sent = wire_of(record)
+    wire = changed(sent, forward.changes)
     if forward.changes.get(TIME_OF_FAILURE):
         wire.headers.update(place_of_failure(record, context))
     wire.headers.setdefault(ORIGIN, record["messageId"])  # so that what its handler sends again has the same identity
-    room = [name for name in FIRST_TO_TRIM if any(header.startswith(name) for header in wire.headers)]
+    trimmed = (*(name for name in CONTENT if name not in sent.headers), *FIRST_TO_TRIM)
+    room = [name for name in trimmed if any(header.startswith(name) for header in wire.headers)]
     while (weight := size(entry := entry_of(wire))) > MAX_SIZE:
         if room:
             trim(wire.headers, room.pop(0), weight - MAX_SIZE)

@@ -115,8 +115,8 @@ def hidden_for(batch: Batch) -> float:
         shortest = min(shortest, time.visibility_timeout.total_seconds())
     elif (
         not batch.queue.fifo
-        and (lease := lease_of(batch.invocation)) is not None
         and any(each.deliveries > 1 for each in batch.restored)
+        and (lease := lease_of(batch.invocation)) is not None
     ):
         shortest = min(shortest, lease.visibility_timeout)
     text = os.environ.get(REDELIVER_AFTER, "")
@@ -213,9 +213,8 @@ def settle_expiring(suspects: list[Delivery], invocation: Invocation) -> list[De
     Each goes on as a copy, which has a retention of its own. Where order is kept it moves to the error queue.
     """
     settled: list[Delivery] = []
-    lease = lease_of(invocation)
     for suspect in suspects:
-        if lease is None or not (why := lease.why_it_expires(suspect, None)):
+        if (lease := lease_of(invocation)) is None or not (why := lease.why_it_expires(suspect, None)):
             continue
         if invocation.platform.redelivers_only:
             settlement = decide_and_report(suspect, UnreportedFailure(f"{NO_OUTCOME}; {why}"), invocation, why)

@@ -7,7 +7,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from recoverable._flow.refusals import settle_unknown
+from recoverable._flow.refusals import is_refused_for_good, settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
 from recoverable._outgoing.message import OutgoingRefused
@@ -147,12 +147,18 @@ def send_to_one(items: list[Item], failures: Failures, batch: Batch) -> None:
             for item in items:
                 failures.setdefault(item.delivery, (item.letter, left))
             return
-        together = next_batch(items)
+        together, now = next_batch(items), batch.invocation.clock()
+        is_over = all(is_refused_for_good(item.delivery, to.name, now) for item in together)
         entries = [item.letter.entry for item in together]
-        for number, failure in batch.broker.send(operation, to, entries, pauses).items():
+        for number, failure in batch.broker.send(operation, to, entries, no_pauses if is_over else pauses).items():
             failures.setdefault(together[number].delivery, (together[number].letter, failure))
         sent = {id(item) for item in together}
         items = [item for item in items if id(item) not in sent]
+
+
+def no_pauses(_: float) -> tuple[float, ...]:
+    """Return no pauses: what nobody knows has lasted too long for a repetition."""
+    return ()
 
 
 def next_batch(waiting: list[Item]) -> list[Item]:

@@ -9,16 +9,13 @@ from math import ceil
 from typing import Any
 
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
+from recoverable._ladder.faults import CONTENT, FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.wire import Copy, add_where_room, changed, fit, in_milliseconds
 from recoverable.azure._folding import lost_in_header
 from recoverable.azure._messages import ARRAYS, aware
 from recoverable.headers import FAILED_QUEUE_ADDRESS, FOLDED, ORIGIN, REFUSED_SENDS, sendable
-
-TRIMS = (FOLDED, *FIRST_TO_TRIM)
-"""The beginnings of the names of properties that a copy can go without, in the order in which they are left out."""
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""
@@ -58,7 +55,8 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     }
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
-    copy = Copy(delivery.message.id, forward.to, fields, trims=TRIMS)
+    trims = (FOLDED, *(name for name in CONTENT if name not in delivery.properties), *FIRST_TO_TRIM)
+    copy = Copy(delivery.message.id, forward.to, fields, trims=trims)
     others = [text for text in texts.values() if text]
     fit(copy, others)
     if FAILED_QUEUE_ADDRESS in fields["application_properties"]:

@@ -144,12 +144,14 @@ def send_outgoing(work: Processing) -> None:
     results = iter(work.send([copy for each in copies.values() for copy in each]))
     unsent = {delivery: unsent_of(each, results) for delivery, each in copies.items()}
     rest = pauses(min(work.patience, work.seconds_for_sends() / 2))
+    refusals = {delivery: send_rest(delivery, unsent[delivery], work, rest) for delivery, _, _ in waiting}
+    answers = {copy.to for delivery, refused in refusals.items() if refused is None for copy in copies[delivery]}
     for delivery, _, seconds in waiting:
-        refused = send_rest(delivery, unsent[delivery], work, rest)
+        refused = refusals[delivery]
         settlement = (
             settle_on_end(delivery, seconds, invocation)
             if refused is None
-            else settle_failed_send(delivery, refused, work)
+            else settle_failed_send(delivery, refused, work, takes_others=refused.copy.to in answers)
         )
         invocation.settle(delivery, settlement)
 
@@ -199,10 +201,18 @@ def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: 
     return None
 
 
-def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing) -> Any:
-    """Return the settlement of a delivery of which an outgoing message was not sent."""
+def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing, *, takes_others: bool) -> Any:
+    """Return the settlement of a delivery of which an outgoing message was not sent.
+
+    Args:
+        delivery: its message.
+        refused: the outgoing message.
+        work: what the invocation works with.
+        takes_others: True if the same entity took what the other messages of the batch sent there, so that an answer that nobody knows is
+            about this message.
+    """
     to, failure, invocation = refused.copy.to, refused.failure, work.invocation
-    if failure.may_repeat:
+    if failure.may_repeat and not (failure.is_unknown and takes_others):
         if not invocation.platform.redelivers_only:
             if failure.is_unknown:
                 return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))

@@ -249,3 +249,14 @@ def test_a_topics_own_answer_decides_how_large_a_message_may_be(
     published = [seen.body[:1] for seen in world.topic("events")]
     reasons = [seen.exception_type for seen in world.queue("orders-error")]
     assert (sorted(published), reasons) == (taken, ["recoverable.OutgoingRefused"] * failed)
+
+
+def test_an_answer_that_nobody_knows_is_not_repeated_any_more_once_it_has_lasted_too_long() -> None:
+    world = world_of(billing(), immediate=0, delayed=0)
+    world.fail("send_message_batch", Refused("SomethingNew", status=400), queue="invoices", during=timedelta(days=2))
+    world.send("orders", "hello")
+    world.run()
+
+    calls = Counter(event.invocation for event in world.timeline() if event.what == "call failed")
+    assert (calls.pop(11), set(calls.values())) == (1, {4})
+    assert [copy.exception_type for copy in world.queue("orders-error")] == ["recoverable.OutgoingRefused"]

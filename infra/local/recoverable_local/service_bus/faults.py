@@ -33,6 +33,9 @@ class Operation(Enum):
     GET_SESSION_STATE = "get-session-state"
     SET_SESSION_STATE = "set-session-state"
     LIST_SESSIONS = "get-message-sessions"
+    LIST_RULES = "enumerate-rules"
+    ADD_RULE = "add-rule"
+    REMOVE_RULE = "remove-rule"
 
 
 @dataclass(frozen=True, slots=True)

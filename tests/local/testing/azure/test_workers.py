@@ -199,6 +199,5 @@ def test_the_invocations_of_one_process_share_its_circuit(
     service_bus_world.run(for_=60)
 
     assert [line for line in caplog.messages if "now in the armed state" in line] == [
-        "The circuit breaker is now in the armed state: 4 attempts in a row failed. One message is attempted every 0:00:01, the others"
-        " are deferred."
+        "The circuit breaker is now in the armed state: 4 attempts in a row failed. One message is attempted every 0:00:01, the others wait."
     ]

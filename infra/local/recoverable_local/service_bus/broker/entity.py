@@ -8,6 +8,7 @@ from uuid import UUID
 from recoverable_local.service_bus.broker.agenda import Agenda, Clock
 from recoverable_local.service_bus.broker.consumers import Consumer
 from recoverable_local.service_bus.broker.dispatcher import Dispatcher
+from recoverable_local.service_bus.broker.filters import Filter
 from recoverable_local.service_bus.broker.holding.content import Content
 from recoverable_local.service_bus.broker.holding.duplicates import Duplicates
 from recoverable_local.service_bus.broker.holding.locks import Locks
@@ -36,6 +37,8 @@ class Entity:
         outlet: Takes all messages of an entity that forwards them, so that nobody can receive here; raises RefusedError for a
             message that cannot be forwarded.
         transfer_to: Takes messages that cannot be forwarded; None dead-letters them.
+
+    `rules` are the filters of a subscription by their names; None for what is none.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Entity:
         transfer_to: Outlet | None = None,
     ) -> None:
         self.profile, self.outlet, self._clock, self._agenda = profile, outlet, clock, agenda
+        self.rules: dict[str, Filter] | None = None
         self.store = MessageStore(by_session=profile.sessions)
         self.locks = Locks(profile.lock, clock, agenda, lambda each: self._settler.apply(each, _ABANDON))
         self.sessions = Sessions(profile.lock, clock, agenda, lambda each: self._hand_back_session(each, _ABANDON))

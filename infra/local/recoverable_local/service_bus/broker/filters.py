@@ -8,9 +8,10 @@ from typing import Any
 
 from recoverable_local.service_bus.broker.holding.content import Content
 
-_COMPARED = (
+COMPARED = (
     "correlation_id", "message_id", "to", "reply_to", "subject", "session_id", "reply_to_session_id", "content_type",
 )  # fmt: skip
+"""The fields of a message that a correlation filter compares, in the order in which AMQP has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class CorrelationFilter:
 
     def __post_init__(self) -> None:
         """Refuse a filter without any value, as Service Bus does."""
-        if not self.properties and all(getattr(self, name) is None for name in _COMPARED):
+        if not self.properties and all(getattr(self, name) is None for name in COMPARED):
             raise ValueError(
                 "CorrelationFilter() names nothing to compare; write CorrelationFilter(subject='…'), or TrueFilter()"
             )
@@ -54,7 +55,7 @@ def matches(rule: Filter, content: Content) -> bool:
         case TrueFilter():
             return True
         case CorrelationFilter():
-            wanted = {name: getattr(rule, name) for name in _COMPARED if getattr(rule, name) is not None}
+            wanted = {name: getattr(rule, name) for name in COMPARED if getattr(rule, name) is not None}
             given = content.application_properties()
             return all(content.value_of(name) == value for name, value in wanted.items()) and all(
                 name in given and given[name] == value for name, value in rule.properties.items()

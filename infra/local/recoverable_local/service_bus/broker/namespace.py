@@ -8,7 +8,7 @@ from functools import partial
 from recoverable_local.service_bus.amqp import encoding as e
 from recoverable_local.service_bus.broker.agenda import Agenda, Clock
 from recoverable_local.service_bus.broker.entity import Entity
-from recoverable_local.service_bus.broker.filters import Filter, matches
+from recoverable_local.service_bus.broker.filters import matches
 from recoverable_local.service_bus.broker.holding.messages import Message
 from recoverable_local.service_bus.broker.profile import (
     DEAD_LETTERS,
@@ -23,6 +23,9 @@ from recoverable_local.service_bus.broker.refusals import RefusedError, disabled
 from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 
 _MAX_HOPS = 4  # Service Bus
+
+DEFAULT_RULE = "$Default"
+"""The name of the rule with which Service Bus makes a subscription."""
 
 
 class Namespace:
@@ -42,7 +45,7 @@ class Namespace:
         self._entities: dict[str, Entity] = {}
         self._forwards: dict[str, str] = {}
         self._disabled: set[str] = set()
-        self._subscriptions: dict[str, list[tuple[tuple[Filter, ...], Entity]]] = {}
+        self._subscriptions: dict[str, list[Entity]] = {}
         for queue in queues:
             self._receivable(of_queue(queue), queue.forward_to, queue.forward_dead_lettered_messages_to)
         for topic in topics:
@@ -120,7 +123,10 @@ class Namespace:
     def _subscribe(self, topic: str, subscription: Subscription) -> None:
         forward_to, dead_to = subscription.forward_to, subscription.forward_dead_lettered_messages_to
         entity = self._receivable(of_subscription(subscription, topic=topic), forward_to, dead_to)
-        self._subscriptions[topic.lower()].append((subscription.filters, entity))
+        entity.rules = {
+            f"rule-{place}" if place else DEFAULT_RULE: each for place, each in enumerate(subscription.filters)
+        }
+        self._subscriptions[topic.lower()].append(entity)
 
     def _forward(self, source: str, target: str, message: Message) -> None:
         if message.hops >= _MAX_HOPS:
@@ -145,7 +151,7 @@ class Namespace:
                 )
 
 
-def _publish(receivers: Iterable[tuple[tuple[Filter, ...], Entity]], message: Message) -> None:
-    for filters, entity in receivers:
-        if any(matches(each, message.content) for each in filters):
+def _publish(receivers: Iterable[Entity], message: Message) -> None:
+    for entity in receivers:
+        if any(matches(each, message.content) for each in (entity.rules or {}).values()):
             entity.put_published(message)

@@ -95,6 +95,16 @@ def message_not_found(sequence_number: int) -> RefusedError:
     return RefusedError("com.microsoft:message-not-found", text, status=404)
 
 
+def rule_exists(name: str) -> RefusedError:
+    """Return the error for a second rule of one name."""
+    return RefusedError("com.microsoft:entity-already-exists", f"The rule '{name}' already exists.", status=409)
+
+
+def rule_not_found(name: str) -> RefusedError:
+    """Return the error for a rule that does not exist."""
+    return RefusedError("amqp:not-found", f"The rule '{name}' could not be found.", status=404)
+
+
 def idle_link(link: Attach, seconds: int) -> RefusedError:
     """Return the error for a link that nobody has used for so long."""
     code, origin = ("consumer", "AmqpMessageConsumer") if link.peer_receives else ("publisher", "AmqpMessagePublisher")

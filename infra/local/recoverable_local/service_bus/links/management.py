@@ -13,6 +13,7 @@ from recoverable_local.service_bus.broker.holding.messages import Message, Verb,
 from recoverable_local.service_bus.broker.limits import check_size
 from recoverable_local.service_bus.broker.profile import check_target
 from recoverable_local.service_bus.faults import Faults, Operation
+from recoverable_local.service_bus.links import rules
 from recoverable_local.service_bus.links.requests import Answer, Request
 from recoverable_local.service_bus.links.settling import encoded
 
@@ -121,6 +122,21 @@ def _list_sessions(entity: Entity, body: Arguments) -> Answer:
     return _ok({"skip": e.int32(skip + len(page)), "sessions-ids": e.sequence([e.string(name) for name in page])})
 
 
+def _list_rules(entity: Entity, body: Arguments) -> Answer:
+    found = rules.listed(entity, body)
+    return _ok({"rules": e.sequence(found)}) if found else Answer(204, "There are no rules.")
+
+
+def _add_rule(entity: Entity, body: Arguments) -> Answer:
+    rules.add(entity, body)
+    return _ok()
+
+
+def _remove_rule(entity: Entity, body: Arguments) -> Answer:
+    rules.remove(entity, body)
+    return _ok()
+
+
 def _messages(messages: Sequence[Message], *, with_tokens: bool) -> Answer:
     items = []
     for message in messages:
@@ -145,4 +161,7 @@ _OPERATIONS: dict[str, Callable[[Entity, Arguments], Answer]] = {
     "get-session-state": _get_state,
     "set-session-state": _set_state,
     "get-message-sessions": _list_sessions,
+    "enumerate-rules": _list_rules,
+    "add-rule": _add_rule,
+    "remove-rule": _remove_rule,
 }
