@@ -109,7 +109,7 @@ def test_what_the_output_says_can_be_set_on_the_queue(stack: Stack) -> None:
     said = sqs.get_queue_attributes(QueueUrl=stack.queue_url, AttributeNames=["All"])["Attributes"]
     policy = json.loads(said["RedrivePolicy"])
     assert said["VisibilityTimeout"] == "240"
-    assert (name_in(policy["deadLetterTargetArn"]), int(policy["maxReceiveCount"])) == ("mine-error", 50)
+    assert (name_in(policy["deadLetterTargetArn"]), int(policy["maxReceiveCount"])) == ("full-orders-dead", 50)
 
 
 def test_the_probe_finds_the_trigger_running(stack: Stack) -> None:

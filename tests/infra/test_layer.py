@@ -36,6 +36,14 @@ def test_the_layer_holds_the_package_where_lambda_looks_and_nothing_else(built: 
     assert files(built / "RecoverableLayer") == package
 
 
+def test_the_layer_of_the_stamp_holds_the_operators_package(built: Path) -> None:
+    package = {
+        f"python/recoverable_operate/{name}" for name in files(ROOT / "infra" / "operate" / "recoverable_operate")
+    }
+
+    assert package <= files(built / "OperateLayer")
+
+
 def test_the_function_is_its_own_folder_and_nothing_else(built: Path) -> None:
     assert files(built / "OrdersFunction") == files(ROOT / "functions" / "aws")
 

@@ -111,6 +111,7 @@ class Platform:
         traced: has each copy carry its origin.
         sent_ids: returns the broker's ids of all messages so far.
         origin_of: returns the origin of a broker message; None for what a sender sent.
+        retry_problem: returns why ServiceControl could not import an error copy and send it back as it was.
         possible_faults: returns the types of the faults that can happen at a point.
         unexpected: the events that must not happen without a fault.
     """
@@ -123,6 +124,7 @@ class Platform:
     traced: Callable[[Any], AbstractContextManager[None]]
     sent_ids: Callable[[Any], set[str]]
     origin_of: Callable[[Any, str], Origin | None]
+    retry_problem: Callable[[Any, str], str]
     possible_faults: PossibleFaults
     unexpected: tuple[What, ...]
 
@@ -153,6 +155,12 @@ def ended_messages(platform: Platform, world: Any) -> set[str]:
     succeeded = {entry.broker_id for entry in entries if (entry.what, entry.detail) == ("attempted", "succeeded")}
     given_up = {message.broker_id for message in world.queue(ERRORS)}
     return {original(platform, world, broker_id) for broker_id in succeeded | given_up}
+
+
+def retry_problems(platform: Platform, world: Any) -> set[str]:
+    """Return what is wrong with error copies, as ServiceControl reads them."""
+    failed = [message for message in world.queue(ERRORS) if message.failed_queue]
+    return {platform.retry_problem(world, message.broker_id) for message in failed} - {""}
 
 
 def original(platform: Platform, world: Any, broker_id: str) -> str:

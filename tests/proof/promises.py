@@ -207,6 +207,13 @@ def contents_are_kept(case: Case) -> Iterator[str]:
             yield f"CHANGED: {seen.id} was {before!r:.200}, and is {after!r:.200}"
 
 
+def error_copies_are_importable(case: Case) -> Iterator[str]:
+    """Check that ServiceControl could import each error copy, and would send it back as it failed."""
+    for seen in case.replay.errors:
+        if seen.failed_queue and (problem := case.replay.retry_problem(seen.broker_id)):
+            yield f"IMPORT: of {seen.id}, {problem}"
+
+
 def delays_are_kept(case: Case) -> Iterator[str]:
     """Check that no round starts early, if the clocks are right."""
     if not case.replay.scenario.counted or clocks_are_wrong(case):
@@ -275,6 +282,7 @@ PROMISES: tuple[Promise, ...] = (
     duplicates_are_dropped,
     reasons_are_given,
     contents_are_kept,
+    error_copies_are_importable,
     delays_are_kept,
     order_is_kept,
     *OUTGOING_PROMISES,

@@ -164,6 +164,7 @@ class Replay:
         entries: what happened, in order.
         origins: what each broker message was made of, by the broker's id.
         content: what a copy must keep of a broker message, given the broker's id.
+        retry_problem: why ServiceControl could not import an error copy and send it back as it was, given the broker's id.
         identities: the message's id by the broker's.
         remaining: what is still in the queue.
         errors: what is in error queues.
@@ -181,6 +182,7 @@ class Replay:
     entries: list[Entry]
     origins: Mapping[str, Origin | None]
     content: Callable[[str], Any]
+    retry_problem: Callable[[str], str]
     identities: Mapping[str, str]
     remaining: list[SeenMessage]
     errors: list[SeenMessage]

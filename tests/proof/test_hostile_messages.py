@@ -12,7 +12,7 @@ from azure.endpoints import ended, endpoint
 from azure.recording import RecordingClient
 from azure.triggers import trigger_message, trigger_messages
 from proof.fault_names import FAULTS, Once
-from proof.hostile import ENDS, LADDERS, Platform, Reader, ended_messages, retried
+from proof.hostile import ENDS, LADDERS, Platform, Reader, ended_messages, retried, retry_problems
 from proof.service_bus.hostile import HOST_METADATA, HOST_METADATA_IN_A_BATCH, SERVICE_BUS
 from proof.sqs.hostile import SQS
 
@@ -39,6 +39,7 @@ def test_each_hostile_message_is_processed_or_given_up(
 
     assert world.queue("jobs") == []
     assert ended_messages(platform, world) == ids
+    assert retry_problems(platform, world) == set()
     assert [event for event in world.timeline() if event.what in platform.unexpected] == []
     assert_no_negative_count(reader)
 
@@ -57,6 +58,7 @@ def test_each_hostile_message_survives_a_fault(
 
     assert world.queue("jobs") == []
     assert ended_messages(platform, world) == ids
+    assert retry_problems(platform, world) == set()
     assert_no_negative_count(reader)
 
 

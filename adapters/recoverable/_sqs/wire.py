@@ -216,7 +216,7 @@ def unwrapped(wrapper: dict[str, Any]) -> Body:
     try:
         return b64decode(text, validate=True)
     except ValueError:
-        return str(text)
+        return b64decode(text) if passes_for_base64(text) else str(text)  # the former skips blanks
 
 
 def stored_key(body: str, attributes: Attributes, wrapper: dict[str, Any] | None) -> str | None:
@@ -371,8 +371,8 @@ def passes_for_base64(text: str) -> bool:
 
 
 def wrapped(wrapper: Mapping[str, object], headers: dict[str, str]) -> str:
-    """Return the wrapper with the headers."""
-    return in_whole_characters(in_json({**wrapper, "Headers": sendable(headers)}))
+    """Return the wrapper with the headers; one without a body gets an empty one, because NServiceBus refuses it else."""
+    return in_whole_characters(in_json({"Body": EMPTY_BODY, **wrapper, "Headers": sendable(headers)}))
 
 
 def headers_in_json(headers: Mapping[str, str]) -> str:

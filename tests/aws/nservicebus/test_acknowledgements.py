@@ -10,16 +10,15 @@ import pytest
 
 from aws.harness import ladder
 from aws.nservicebus.dotnet import HEADERS, ID, Sent, read
+from aws.nservicebus.retries import SOURCE, as_record
 from aws.recording_client import RecordingClient
-from aws.records import delivered, event, received_attribute, record
+from aws.records import delivered, event, record
 from aws.shapes import wrapped
 from builders import platform, recoverability
 from recoverable import Message
-from recoverable._sqs.queues import Queue
 from recoverable.aws import SqsEndpoint
 
 RECORDED = json.loads(Path(__file__).with_name("sqs-wire.json").read_text())
-QUEUE = Queue("eu-west-1", "123456789012", "orders")
 UNIQUE, SUCCESSFUL = "ServiceControl.Retry.UniqueMessageId", "ServiceControl.Retry.Successful"
 VARIES = {SUCCESSFUL: "<time>", "NServiceBus.TimeSent": "<time>", ID: "<id>"}
 
@@ -29,17 +28,11 @@ def sent(recorded: dict[str, Any]) -> Sent:
     return Sent(recorded["body"], recorded["attributes"])
 
 
-def as_record(message: Sent) -> dict[str, Any]:
-    """Return the record that a message is."""
-    attributes = {name: received_attribute(value) for name, value in message.attributes.items()}
-    return {**record(message.body), "messageAttributes": attributes}
-
-
 @pytest.mark.parametrize("recorded", [*RECORDED["wrapped"], *RECORDED["do_not_wrap"], *RECORDED["error"]])
 def test_a_message_of_the_real_transport_is_read_as_it_reads_it(recorded: dict[str, Any]) -> None:
     theirs = read(sent(recorded))
 
-    ours = delivered(as_record(sent(recorded)), QUEUE, recoverability(), platform()).message
+    ours = delivered(as_record(sent(recorded)), SOURCE, recoverability(), platform()).message
 
     assert (ours.body, ours.id, {**ours.headers, ID: ours.id}) == (theirs.body, theirs.headers[ID], theirs.headers)
 

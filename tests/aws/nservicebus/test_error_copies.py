@@ -9,29 +9,13 @@ from typing import Any
 import pytest
 
 from aws.nservicebus.dotnet import HEADERS, Sent, imported, retried
+from aws.nservicebus.retries import SOURCE, as_record, error_copy
 from aws.records import binary, delivered, received_attribute, record, text
 from aws.shapes import ID, wrapped
 from builders import platform, recoverability
 from recoverable._ladder.settlement import Forward
-from recoverable._sqs.queues import Queue
 from recoverable._sqs.wire import wire_of
 from recoverable.aws._copies import copy_of
-
-SOURCE, ERROR = Queue("eu-west-1", "123456789012", "orders"), Queue("eu-west-1", "123456789012", "error")
-FAULTS: dict[str, str | None] = {
-    "NServiceBus.FailedQ": "orders",
-    "NServiceBus.MessageId": "7",
-    "NServiceBus.ExceptionInfo.Message": "no",
-    "NServiceBus.TimeOfFailure": "2026-03-04 05:06:07:000089 Z",
-}
-
-
-def error_copy(one: dict[str, Any], **more: str | None) -> Sent:
-    """Return the error copy of a record."""
-    delivery = delivered(one, SOURCE, recoverability(), platform())
-    copy = copy_of(delivery, Forward("error", timedelta(0), {**FAULTS, **more}), source=SOURCE, to=ERROR)
-    assert copy is not None
-    return Sent(copy.entry["MessageBody"], copy.entry["MessageAttributes"])
 
 
 @pytest.mark.parametrize("shape", ["native", "unwrapped", "wrapped"])
@@ -84,9 +68,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
 
 def from_servicecontrol(sent: Sent, *, wraps: bool) -> dict[str, Any]:
     """Return the record that a retry of an error copy is."""
-    back = retried(imported(sent), wraps=wraps)
-    attributes = {name: received_attribute(value) for name, value in back.attributes.items()}
-    return {**record(back.body, message_id="native-2"), "messageAttributes": attributes}
+    return as_record(retried(imported(sent), wraps=wraps))
 
 
 def sent_again(one: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from aws.harness import ladder
 from aws.nservicebus.dotnet import HEADERS, Sent, imported, retried
+from aws.nservicebus.retries import as_record
 from aws.recording_client import RecordingClient
-from aws.records import event, received_attribute, record
+from aws.records import event, record
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
 
@@ -33,12 +34,6 @@ class Life:
             sent = Sent(self.client.sent[-1]["MessageBody"], self.client.sent[-1]["MessageAttributes"])
             one = as_record(sent)
         return sent
-
-
-def as_record(sent: Sent) -> dict[str, Any]:
-    """Return the record that a message is, as the broker's own move leaves it."""
-    attributes = {name: received_attribute(value) for name, value in sent.attributes.items()}
-    return {**record(sent.body, message_id="native-2"), "messageAttributes": attributes}
 
 
 def headers_of(sent: Sent) -> dict[str, str]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proof.hostile import COUNTS, DATES, JSON, NAMES, TEXT, VALUES, Platform, Reader
 from proof.lineage import Origin, origin_from
 from proof.service_bus.lineage import TRACE, traced
+from proof.service_bus.replaying import problem_of_retry
 from recoverable import Recoverability
 from recoverable.azure import ServiceBusEndpoint
 from recoverable_local.testing import ServiceBusWorld
@@ -90,6 +91,7 @@ SERVICE_BUS = Platform(
     traced=traced,
     sent_ids=lambda world: set(world._register.contents),
     origin_of=origin_of,
+    retry_problem=problem_of_retry,
     possible_faults=possible_faults,
     unexpected=("dead-lettered",),  # an invocation fails whenever its message is to be redelivered
 )

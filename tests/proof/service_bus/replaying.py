@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from nservicebus.service_bus_retries import retry_problem
 from proof.lineage import Origin, origin_from
 from proof.replaying import Batch, Injector, Replay, Schedule, Struck, replay
 from proof.service_bus.lineage import TRACE, traced
@@ -44,6 +45,7 @@ def replay_service_bus(scenario: Scenario, schedule: Schedule) -> Replay:
         entries,
         {one: origin_of(content.application_properties()) for one, content in contents.items()},
         lambda broker_id: kept(world, broker_id),
+        lambda broker_id: problem_of_retry(world, broker_id),
         {one: world._identity(one) for one in contents},
         world.queue(scenario.queue),
         [seen for name in world._queues.names() if name not in elsewhere for seen in world.queue(name)],
@@ -71,6 +73,12 @@ def with_batch(struck: Struck, batches: Mapping[int, Batch]) -> Struck:
 def origin_of(properties: Mapping[str, Any]) -> Origin | None:
     """Return the origin that a broker message carries."""
     return origin_from(properties.get(TRACE))
+
+
+def problem_of_retry(world: ServiceBusWorld, broker_id: str) -> str:
+    """Return why ServiceControl could not import an error copy and send it back as it was; nothing where all is well."""
+    content = world._register.contents[broker_id]
+    return retry_problem(content.data(), properties_of(content), fields_of(content))
 
 
 def kept(world: ServiceBusWorld, broker_id: str) -> tuple[bytes, dict[str, Any], dict[str, Any]]:

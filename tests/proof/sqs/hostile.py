@@ -9,6 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from aws.nservicebus.dotnet import Sent
+from aws.nservicebus.retries import retry_problem
 from proof.hostile import DATES, NAMES, TEXT, VALUES, Platform, Reader
 from proof.lineage import Origin, origin_from
 from proof.sqs.lineage import traced
@@ -77,6 +79,12 @@ def origin_of(world: SqsWorld, broker_id: str) -> Origin | None:
     return origin_from(world._broker.all[broker_id][1].trace)
 
 
+def problem_of_retry(world: SqsWorld, broker_id: str) -> str:
+    """Return why ServiceControl could not import an error copy and send it back as it was."""
+    message = world._broker.all[broker_id][1]
+    return retry_problem(Sent(message.body, message.attributes))
+
+
 SQS = Platform(
     name="SQS",
     messages=messages(),
@@ -86,6 +94,7 @@ SQS = Platform(
     traced=lambda _world: traced(),
     sent_ids=lambda world: set(world._broker.all),
     origin_of=origin_of,
+    retry_problem=problem_of_retry,
     possible_faults=possible_faults,
     unexpected=("invocation failed", "dead-lettered"),
 )

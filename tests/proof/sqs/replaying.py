@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aws.nservicebus.dotnet import Sent
+from aws.nservicebus.retries import retry_problem
 from proof.lineage import origin_from
 from proof.replaying import Injector, Replay, Schedule, replay
 from proof.sqs.lineage import traced
@@ -57,6 +59,7 @@ def replay_sqs(scenario: Scenario, schedule: Schedule) -> Replay:
         world._journal._entries,
         {one: origin_from(message.trace) for one, message in stored.items()},
         content,
+        lambda broker_id: retry_problem(Sent(stored[broker_id].body, stored[broker_id].attributes)),
         {one: world._identity(one) for one in stored},
         world.queue(scenario.queue),
         [seen for name in broker.queues if name not in elsewhere for seen in world.queue(name)],
