@@ -17,7 +17,7 @@ NAMES = ("ENABLED", "IMMEDIATE_RETRIES", "DELAYED_RETRIES", "TIME_INCREASE", "ER
 LADDER_NAMES = NAMES[:4]
 """Those that set the ladder."""
 
-OTHERS = ("VISIBILITY_TIMEOUT", "LOCK_DURATION")
+OTHERS = ("FACTS_FILE", "LOCK_DURATION", "REDELIVER_AFTER")
 """Variables with this prefix that have a meaning of their own."""
 
 
