@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytes
 CONSOLE = blocks("deploying-on-aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, METRICS, DELETE, DELETE_QUEUES) = range(12)
 LIMIT, PAUSE, TIMEOUTS, LARGE_TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(12, 18)
-DEFAULTS = "\n" * 30
+DEFAULTS = "\n" * 40
 YES = "y\n" * 5
 
 
@@ -38,7 +38,7 @@ class Shell:
 
     def __init__(self, folder: Path, cloud: Cloud) -> None:
         self._folder, self._state = folder / "shop", folder / "variables"
-        for name in ("adapters", "functions"):
+        for name in ("adapters", "functions", "infra/operate"):
             shutil.copytree(ROOT / name, self._folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "template.yaml", self._folder)
         self._state.touch()
