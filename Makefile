@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check suite quick lowest pythons runtime bench crossings simulate outages soak format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless sam
+.PHONY: demo test check suite quick lowest pythons runtime bench crossings simulate outages soak drill format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -64,6 +64,9 @@ waves: $(READY)         ## how messages come back after an outage, by the longes
 
 soak: $(READY)          ## 10,000 messages while hosts are killed and connections drop; CLOUD=azure, MESSAGES=1000, SEED=7
 	PYTHONPATH=tests $(BIN)/python -m soak $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(SEED),--seed $(SEED))
+
+drill: $(READY)         ## a night drill on each local host: 5,000 messages fail, are sent back, and are processed; CLOUD=azure, MESSAGES=1000
+	PYTHONPATH=tests $(BIN)/python -m soak.drill $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES))
 
 fuzz:                   ## a coverage-guided search for records that break a promise, until INPUTS are tried; brings its own tool
 	$(PYTHON) -m venv .venv-fuzz

@@ -127,7 +127,9 @@ NOT_RESTORED = {
 
 
 @pytest.mark.parametrize("header", NOT_RESTORED.values(), ids=NOT_RESTORED)
-def test_a_header_of_another_form_is_left_as_it_is(header: str) -> None:
+def test_a_header_of_another_form_is_left_as_it_is_with_a_warning(
+    header: str, caplog: pytest.LogCaptureFixture
+) -> None:
     life = Life()
     life.world.send(
         "orders", b"{}", attributes={FOLDED: header[:20_000], "Recoverable.FailedQueue": "sb://shop/orders"}
@@ -135,6 +137,7 @@ def test_a_header_of_another_form_is_left_as_it_is(header: str) -> None:
     life.world.run()
 
     assert life.seen[0].headers[FOLDED] == header[:20_000]
+    assert f"Reading the header {FOLDED} of message '{life.seen[0].id}' from 'orders' failed" in caplog.text
 
 
 def test_a_sender_s_header_sets_no_field_that_the_message_has_and_none_that_service_bus_refuses() -> None:

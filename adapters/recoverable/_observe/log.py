@@ -25,6 +25,7 @@ deferral = logging.getLogger("recoverable.deferral")
 policy = logging.getLogger("recoverable.policy")
 rate_limit = logging.getLogger("recoverable.rate_limit")
 observe = logging.getLogger("recoverable.observe")
+settlement = logging.getLogger("recoverable.settlement")
 
 UNDECIDED = (
     "Deciding about a failure of message '%s' from '%s' failed (%s). It stays on the queue and will be redelivered. "
@@ -80,6 +81,12 @@ def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None
     extra = {"message_id": message.id, "queue": message.queue}
     info = (type(error), error, error.__traceback__)
     log_safely(policy.warning, UNDECIDED, message.id, message.queue, kind, exc_info=info, extra=extra, redact=redact)
+
+
+def log_unreadable_header(name: str, message_id: str, queue: str) -> None:
+    """Log that a header of this package's is not as this package writes it, so that nothing is restored from it."""
+    text = "Reading the header %s of message '%s' from '%s' failed (nothing here writes it so). The message is handled, and keeps the header. Check its sender."
+    log_safely(settlement.warning, text, name, message_id, queue, extra={"message_id": message_id, "queue": queue})
 
 
 def report_given_up(delivery: Delivery, error_queue: str) -> None:

@@ -19,7 +19,7 @@ from recoverable._ladder.delivery import (
 )
 from recoverable._limits import MAX_COUNT
 from recoverable._message import NO_HEADERS, Message, place
-from recoverable.headers import texts
+from recoverable.headers import FOLDED, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,6 +89,10 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
 
             native, properties = with_lost(native, properties)
             headers = in_this_life(texts(properties), carried)
+            if FOLDED in headers:
+                from recoverable._observe.log import log_unreadable_header  # noqa: PLC0415  # nobody but a sender by mistake writes it so
+
+                log_unreadable_header(FOLDED, carried.message_id or str(native.message_id), queue)
     message = Message(
         native.get_body(), id=carried.message_id or native.message_id or "", headers=headers, queue=queue,
         sent_at=carried.time_sent or aware(native.enqueued_time_utc), group_id=native.session_id, native=native,

@@ -55,6 +55,8 @@ GIVEN_UP = {"m-always", "m-declined", "m-unreadable"}
 DIFFERENT = {
     "NServiceBus.TimeSent",
     "NServiceBus.TimeOfFailure",
+    "NServiceBus.ExceptionInfo.Data.Handler start time",
+    "NServiceBus.ExceptionInfo.Data.Handler failure time",
     "NServiceBus.ProcessingMachine",
     "$.diagnostics.hostid",
     "$.diagnostics.hostdisplayname",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Literal
 
 from recoverable._ladder.faults import text_of
@@ -117,6 +118,7 @@ class Journal:
             identity: the message's id, given the broker's.
             message_id: either of the two ids of the message wanted.
         """
+        identity = cache(identity)  # a message has many events
         wanted = None if message_id is None else identity(message_id)
         events = (
             Event(timedelta(seconds=e.at), e.what, identity(e.broker_id), e.broker_id, e.queue, e.invocation, e.detail)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterable, Mapping
-from io import BytesIO
 from typing import Any
 from uuid import uuid4
 
@@ -38,7 +37,7 @@ class RefusedTask(Exception):
 
 
 class MoveTasks:
-    """Passes calls on, notes to which queue each message is sent, and answers calls about move tasks itself.
+    """Passes calls on, and answers those about move tasks itself.
 
     Args:
         application: moto's.
@@ -46,36 +45,20 @@ class MoveTasks:
 
     def __init__(self, application: Wsgi) -> None:
         self._application = application
-        self._sent_to: dict[str, str] = {}
         self._tasks: list[dict[str, Any]] = []
 
     def __call__(self, environment: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer a request."""
         operation = str(environment.get("HTTP_X_AMZ_TARGET", "")).removeprefix(PREFIX)
-        if operation not in ("StartMessageMoveTask", "ListMessageMoveTasks", "SendMessage", "SendMessageBatch"):
+        if operation not in ("StartMessageMoveTask", "ListMessageMoveTasks"):
             return self._application(environment, start_response)
         body = environment["wsgi.input"].read(int(environment.get("CONTENT_LENGTH") or 0))
         request = json.loads(body or b"{}")
-        if operation.startswith("Send"):
-            environment["wsgi.input"] = BytesIO(body)
-            return self._note(request, list(self._application(environment, start_response)))
         try:
             answer = self._start(request) if operation == "StartMessageMoveTask" else self._list(request)
         except RefusedTask as refused:
             return respond(start_response, "400 Bad Request", {"__type": refused.code, "message": str(refused)})
         return respond(start_response, "200 OK", answer)
-
-    def _note(self, request: Mapping[str, Any], response: list[bytes]) -> list[bytes]:
-        """Note to which queue the messages of a send went."""
-        try:
-            answer = json.loads(b"".join(response))
-        except ValueError:
-            return response
-        queue = str(request.get("QueueUrl", "")).rpartition("/")[2]
-        for each in [answer, *answer.get("Successful", ())]:
-            if "MessageId" in each:
-                self._sent_to[each["MessageId"]] = queue
-        return response
 
     def _start(self, request: Mapping[str, Any]) -> dict[str, Any]:
         source_arn, to_arn = str(request.get("SourceArn", "")), request.get("DestinationArn")
@@ -90,8 +73,8 @@ class MoveTasks:
         messages = list(source.messages)
         moved = 0
         for message in messages:
-            target = to or queues.get(self._sent_to.get(message.id, source.name))
-            if target is None or target is source:
+            target = to or queues.get(str(getattr(message, "dead_letter_source", None)).rpartition(":")[2])
+            if target is None:
                 task |= {"Status": "FAILED", "FailureReason": UNKNOWN_SOURCE}
                 break
             move(message, source, target)
@@ -125,7 +108,7 @@ def move(message: Any, source: Queue, target: Queue) -> None:
     """Move a message: with a new id and enqueue time, as if it was never received."""
     moved = copy.copy(message)
     moved.id, moved.approximate_receive_count, moved.approximate_first_receive_timestamp = str(uuid4()), 0, None
-    moved.receipt_handle, moved.visible_at = None, 0
+    moved.receipt_handle, moved.visible_at, moved.home = None, 0, None
     moved.mark_sent()
     source._messages.remove(message)  # noqa: SLF001  # moto removes by receipt handle only
     target.add_message(moved)
