@@ -101,9 +101,9 @@ def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
 
 
-MOST_FILES, MOST_CODE = 130, 10_600
-"""Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages, and 20 renew
-the connections of a circuit in table storage."""
+MOST_FILES, MOST_CODE = 130, 10_437
+"""Files and lines of code of the runtime: what a function carries. 510 of them know for how long an invocation has its messages, and 360 are
+for NServiceBus and ServiceControl beside it: what their retries would lose, acknowledgements, replies and types."""
 
 
 def test_the_runtime_stays_as_small_as_it_is() -> None:

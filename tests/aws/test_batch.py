@@ -138,9 +138,9 @@ def test_a_failed_batch_leaves_nothing_to_the_garbage_collector(fails: str) -> N
 
 @pytest.mark.usefixtures("no_collector")
 def test_a_batch_that_succeeds_is_freed_at_once() -> None:
-    sqs_endpoint(lambda _: None, ladder("error"))(event(record(body="is freed")), Context())
+    sqs_endpoint(lambda _: None, ladder("error"))(event(record(message_id="is freed")), Context())
 
-    assert [each for each in gc.get_objects() if isinstance(each, Message) and each.text == "is freed"] == []
+    assert [each for each in gc.get_objects() if isinstance(each, Message) and each.id == "is freed"] == []
 
 
 def test_an_endpoint_without_a_context_has_no_time_limit() -> None:

@@ -9,34 +9,37 @@ from flow.invocations import Handler, attempt, invocation
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 
 
-class Unspeakable(Exception):
-    """An exception that fails again when it is asked for its cause, as a broken proxy of one does."""
-
-    @property
-    def __cause__(self) -> BaseException | None:  # type: ignore[override]  # as said
-        raise ZeroDivisionError
-
-    __context__ = __suppress_context__ = __cause__  # type: ignore[assignment]  # as said
+def fails(*_: object, **__: object) -> None:
+    """Fail, as a defect in the decision would."""
+    raise ZeroDivisionError
 
 
+@pytest.fixture
+def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each decision fail."""
+    monkeypatch.setattr("recoverable._ladder.decision.decide", fails)
+
+
+@pytest.mark.usefixtures("undecided")
 def test_its_message_stays_where_it_is_and_its_neighbours_are_settled() -> None:
     running = invocation(recoverability(0, 0))
-    first = attempt(Handler(Unspeakable()), delivery(), running)
+    first = attempt(Handler(ValueError()), delivery(), running)
     second = attempt(Handler(), delivery(id="m-2"), running)
 
     assert (first, second) == (Redeliver(None), COMPLETE)
 
 
 def test_after_deliveries_without_a_recorded_outcome_it_is_given_up_as_an_unreported_failure() -> None:
-    handler = Handler(Unspeakable())
+    handler = Handler(ValueError())
 
     settlement = attempt(handler, delivery(deliveries=4, unreported=True), invocation(recoverability(0, 0)))
 
     assert (type(settlement), handler.handled) == (Forward, [])
 
 
+@pytest.mark.usefixtures("undecided")
 def test_the_log_says_so_and_shows_why(caplog: pytest.LogCaptureFixture) -> None:
-    attempt(Handler(Unspeakable()), delivery(), invocation(recoverability(0, 0), platform()))
+    attempt(Handler(ValueError()), delivery(), invocation(recoverability(0, 0), platform()))
 
     (line,) = caplog.records
     assert line.getMessage() == (

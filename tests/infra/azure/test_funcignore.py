@@ -27,7 +27,7 @@ def test_the_app_and_the_package_are_published_and_nothing_else() -> None:
     "path",
     [
         ".env", ".git/config", ".venv/bin/python", ".venv-fuzz/x", ".mypy_cache/x.json", ".aws-sam/build/x", ".python_packages/lib/x.py",
-        "adapters/recoverable/__pycache__/config.pyc", "adapters/recoverable/azure/__pycache__/client.pyc",
+        "__pycache__/function_app.pyc", "adapters/recoverable/__pycache__/config.pyc", "adapters/recoverable/azure/__pycache__/client.pyc",
         "dist/recoverable.whl", "docs/internals/proof.md", "functions/aws/orders.py", "functions/azure/__pycache__/x.pyc", "infra/azure/main.bicep",
         "local.settings.example.json", "local.settings.json", "requirements-dev.txt", "samconfig.toml", "template.yaml", "tests/builders.py",
     ],

@@ -9,7 +9,6 @@ DEVIATIONS: Mapping[tuple[str, str], str] = {
     ("a delayed message of a fifo batch is refused alone", "moto"): "refuses the whole batch",
     ("one bad message of a batch is refused alone", "ministack"): "takes a delay of 901 s",
     ("one bad visibility timeout of a batch is refused alone", "ministack"): "takes more than 12 hours",
-    ("a dead letter tells where it came from", "moto"): "does not tell",
     ("a dead letter queue tells whose it is", "ministack"): "has no ListDeadLetterSourceQueues",
     ("a dead letter queue of the other kind is refused for one that is: standard", "moto"): "takes it",
     ("a dead letter queue of the other kind is refused for one that is: standard", "ministack"): "takes it",
