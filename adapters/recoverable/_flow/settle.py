@@ -66,17 +66,22 @@ def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> I
         invocation: what they run in.
     """
     platform, settlements = invocation.platform, invocation.settlements
-    in_process = invocation.recoverability.immediate.in_process
     for message in messages:
         yield message
         attempted, delivery = message, delivery_of(message)
-        while (settlement := settlements.get(attempted)) is AGAIN or (
-            settlement == AT_ONCE and in_process and is_retried_in_process(delivery, platform)
+        while (settlement := settlements.get(attempted)) is AGAIN or retries_here(
+            settlement, delivery, invocation, platform
         ):
             # it counts messages: the time of all their attempts says how long the next ones take
             invocation.finished -= 1
             attempted = delivery.next_attempt(counted=0 if settlement is AGAIN else 1)
             yield attempted
+
+
+def retries_here(settlement: Settlement | None, delivery: Delivery, invocation: Invocation, platform: Platform) -> bool:
+    """True if a settlement is an immediate retry that is made in this invocation."""
+    in_process = invocation.recoverability.immediate.in_process
+    return in_process and settlement == AT_ONCE and is_retried_in_process(delivery, platform)
 
 
 def receive(
@@ -316,9 +321,7 @@ def decide_and_report(
             lease is not None
             and not (why or is_lost)
             and isinstance(settlement, Redeliver)
-            and not (
-                settlement == AT_ONCE and settings.immediate.in_process and is_retried_in_process(delivery, platform)
-            )
+            and not retries_here(settlement, delivery, invocation, platform)
         ):
             why = lease.why_not_wait(delivery, settlement.after)
         if why:
