@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
 
+    from recoverable._config import Recoverability
     from recoverable._ladder.settlement import Counter, Platform
 
 UNREPORTED_ALLOWANCE = 2
@@ -230,6 +231,14 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
     delivery.suspect = delivery.deliveries > 1 or not delivery.originals_reported
     place(delivery.message, round=delivery.carried.round, attempt=failures(delivery, counter))
+
+
+def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
+    """Restore round and attempt of a delivery where messages are only redelivered: the broker's count alone says them."""
+    ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
+    delivery.unreported = is_past_the_ladder(delivery.deliveries, **ladder)
+    round_, delivery.deliveries = place_on_ladder(delivery.deliveries, **ladder)
+    place(delivery.message, round=round_, attempt=delivery.deliveries)
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:
