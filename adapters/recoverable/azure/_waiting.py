@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 MARGIN = timedelta(seconds=30)
 """Time of an invocation that is kept for its handler and for settling."""
 
-RETRY_IN_A_BATCH = timedelta(seconds=10)
-"""For how long retries in process may start in a batch, whose locks the host does not renew."""
-
 
 def host_options(settings: Mapping[str, str]) -> HostOptions:
     """Return the options of host.json; log each that cannot be read, once in a process.
@@ -61,15 +58,6 @@ def time_here(environment: Environment, longest: timedelta) -> timedelta:
     """Return for how long an invocation may wait in place, where its host may end it sooner than host.json says."""
     timeout = environment.function_timeout
     return longest if timeout is None else max(min(longest, timedelta(seconds=timeout) - MARGIN), NO_DELAY)
-
-
-def time_for_retries(options: HostOptions, *, batch: bool) -> timedelta:
-    """Return for how long an invocation may start retries in process.
-
-    It is half of the time that it may wait: a retry that takes no longer than all that was before it then ends in time.
-    """
-    longest = longest_wait(options) / 2
-    return min(longest, RETRY_IN_A_BATCH) if batch else longest
 
 
 def check_delays(delayed: Delayed, longest: timedelta) -> None:
