@@ -14,10 +14,11 @@ from typing import Any
 
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import SqliteStore, Timeouts
+from recoverable.timeouts import Timeouts
 from recoverable.timeouts._dynamodb_items import to_item
 from recoverable.timeouts._store import Selection
 from recoverable_local.testing import SqsWorld
+from recoverable_local.timeouts import SqliteStore
 from simulation.meter import Meter
 from simulation.prices import lambda_dollars, sqs_dollars
 

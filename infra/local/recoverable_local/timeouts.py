@@ -1,4 +1,4 @@
-"""Define `SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
+"""Keep timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from threading import Lock
 from weakref import finalize
 
 import recoverable.timeouts._shards as shards
-from recoverable._errors import StoreUnavailable
+from recoverable.timeouts import Row, StoreUnavailable, Timeout
 from recoverable.timeouts._shards import Claim, Shard
 from recoverable.timeouts._store import (
     CANCELLED,
@@ -24,19 +24,12 @@ from recoverable.timeouts._store import (
     PAGE,
     WAITING,
     Kept,
-    Row,
     Selection,
     checked_page,
 )
-from recoverable.timeouts._timeout import (
-    VERSION,
-    Timeout,
-    Unreadable,
-    dump_message,
-    load_timeout,
-    parse_id,
-    to_microseconds,
-)
+from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, parse_id, to_microseconds
+
+__all__ = ["SqliteStore"]
 
 HIDDEN, KEPT = "hidden", "kept"
 PORT_STATES = {HIDDEN: HELD, KEPT: WAITING}
