@@ -270,10 +270,15 @@ def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate:
 
     At least the first one runs: a setting that was lowered while copies carry more attempts is no unreported delivery.
     """
-    allowed = max(max_immediate, delivery.carried.granted) + 1 - delivery.prior_attempts
+    allowed = granted(delivery, max_immediate) + 1 - delivery.prior_attempts
     if counter == "header":
         allowed = min(1, allowed)
     return max(1, allowed + UNREPORTED_ALLOWANCE)
+
+
+def granted(delivery: Delivery, max_immediate: int) -> int:
+    """Return the immediate retries that a round has: as the setting says, or as many as a policy granted beyond that."""
+    return max(max_immediate, delivery.carried.granted)
 
 
 def prior_attempts_of_deferral(delivery: Delivery) -> int:

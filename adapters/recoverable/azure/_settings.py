@@ -90,8 +90,8 @@ class ServiceBusSettings(Frozen):
     def platform(self, times: Times) -> Platform:
         """Return what the queue on this host counts and can do."""
         return Platform(
-            "header" if self.batch else "native", shared_process=True, text_log=True, is_source=is_source,
-            redelivers_only=self.is_ordered, longest_delay=times.in_place if self.is_ordered else None,
+            "header" if self.batch else "native", shared_process=True, sessions=bool(self.sessions), text_log=True,
+            is_source=is_source, redelivers_only=self.is_ordered, longest_delay=times.in_place if self.is_ordered else None,
             host=app_settings.host(os.environ), machine=app_settings.machine(os.environ),
         )  # fmt: skip
 
