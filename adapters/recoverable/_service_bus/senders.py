@@ -191,6 +191,19 @@ class Broker:
                 self._send_to(name, group, environment)
         return [parcel.failure for parcel in parcels]
 
+    def takes_links(self, name: str) -> bool:
+        """True if an entity takes a new link, by which messages could be sent there; none is sent."""
+        with self._changing:
+            sender = self._new_entity(name).sender
+        try:
+            sender.create_message_batch()
+        except Exception:  # noqa: BLE001  # the caller has the error of the send that it asks about
+            return False
+        else:
+            return True
+        finally:
+            sender.close()
+
     def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""
         entity = self._enter(name)

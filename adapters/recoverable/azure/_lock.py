@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recoverable._ladder.delivery import granted
+
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable.azure._processor import Processing
@@ -27,8 +29,8 @@ def hand_back_apart(work: Processing, lock: timedelta) -> None:
         work: what the invocation works with.
         lock: how far apart they come back after the first time; all within 15 minutes.
     """
-    most = max(MOST_IN_COMPANY, 3 * (work.settings.recoverability.immediate.max_retries + 1))
-    again = [each for each in work.deliveries if was_delivered_before(each, most)]
+    max_immediate = work.settings.recoverability.immediate.max_retries
+    again = [each for each in work.deliveries if was_delivered_before(each, max_immediate)]
     if not again:
         return
     from recoverable._flow.settle import hand_back  # noqa: PLC0415  # most batches have none
@@ -39,7 +41,8 @@ def hand_back_apart(work: Processing, lock: timedelta) -> None:
         work.invocation.settle(delivery, settlement)
 
 
-def was_delivered_before(delivery: Delivery, most: int) -> bool:
-    """True if earlier deliveries of a message ended without its settlement, no more than `most`, and its handler could run now."""
+def was_delivered_before(delivery: Delivery, max_immediate: int) -> bool:
+    """True if earlier deliveries of a message ended without its settlement, not so often that it counts, and its handler could run now."""
+    most = max(MOST_IN_COMPANY, 3 * (granted(delivery, max_immediate) + 1))
     is_judged = delivery.unreported and delivery.prior_attempts >= most
     return delivery.deliveries > 1 and not (is_judged or delivery.given_up or delivery.due_at)

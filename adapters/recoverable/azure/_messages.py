@@ -13,12 +13,11 @@ from recoverable._ladder.delivery import (
     carried_in,
     carried_in_order,
     in_this_life,
-    is_past_the_ladder,
-    place_on_ladder,
+    restore_place_in_order,
     restore_retry_state,
 )
 from recoverable._limits import MAX_COUNT
-from recoverable._message import NO_HEADERS, Message, place
+from recoverable._message import NO_HEADERS, Message
 from recoverable.headers import FOLDED, texts
 
 if TYPE_CHECKING:
@@ -106,15 +105,6 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
     elif carried is not NOTHING_CARRIED or delivery.deliveries > 1:
         restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
-
-
-def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
-    """Restore round and attempt of a message of an ordered session: the broker's count alone says them."""
-    ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
-    delivery.unreported = is_past_the_ladder(delivery.deliveries, **ladder)
-    round_, attempt = place_on_ladder(delivery.deliveries, **ladder)
-    place(delivery.message, round=round_, attempt=attempt)
-    delivery.deliveries = attempt
 
 
 def properties_of(native: ServiceBusMessage) -> Mapping[str, Any]:

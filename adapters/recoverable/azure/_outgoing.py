@@ -169,6 +169,13 @@ def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Uns
     return [Unsent(copy, failure) for copy in copies if (failure := next(results)) is not None]
 
 
+def passing_if_denied_everywhere(refused: Unsent, work: Processing) -> Unsent:
+    """Return a copy to which access was denied as one whose credentials may be at fault, where its message's own queue refuses these too."""
+    if refused.failure.kind != "denied" or work.broker().takes_links(work.settings.queue):
+        return refused
+    return refused._replace(failure=refused.failure._replace(kind="busy"))
+
+
 def is_over(delivery: Delivery, refused: Unsent, work: Processing) -> bool:
     """True if an answer that nobody knows counts as refused for good by now, so that no repetition helps."""
     now, most = work.environment.clock(), most_refusals(work)
@@ -194,7 +201,8 @@ def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: 
     while unsent:
         copies = [each.copy for each in unsent]
         unsent = unsent_of(copies, iter(work.send(copies)))
-        if refused := next((each for each in unsent if each.failure is not UNTRIED), None):
+        if first := next((each for each in unsent if each.failure is not UNTRIED), None):
+            refused = passing_if_denied_everywhere(first, work)
             if refused.failure.is_for_good or is_over(delivery, refused, work) or (pause := next(rest, None)) is None:
                 return refused
             work.environment.sleep(pause)

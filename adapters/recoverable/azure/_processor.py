@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recoverable._service_bus.senders import Broker
     from recoverable._service_bus.wire import Copy
     from recoverable.azure._outgoing import ServiceBusSender
-    from recoverable.azure._settings import ServiceBusSettings
+    from recoverable.azure._settings import ServiceBusSettings, Times
     from recoverable.hosting import Environment
 
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
@@ -78,11 +78,7 @@ class Processor(Frozen):
         is_coroutine: True if it returns a coroutine.
         settings: the endpoint's settings.
         platform: what it counts and can do.
-        patience: for how long sends are repeated that Service Bus did not take.
-        time_for_retries: for how long retries in process may start; None without them.
-        time_in_place: for how long a message may wait inside an invocation; None where none does.
-        time_for_handlers: for how long handlers may start; None where the host renews the locks.
-        time_for_sends: for how long copies may be sent; None as before.
+        times: for how long an invocation may do what its host sets an end to.
         environment: client and clock of an invocation that no test makes.
         facts_file: the path of the file that takes all facts, where a host asks for them.
     """
@@ -91,11 +87,7 @@ class Processor(Frozen):
     is_coroutine: bool
     settings: ServiceBusSettings
     platform: Platform
-    patience: timedelta
-    time_for_retries: timedelta | None
-    time_in_place: timedelta | None
-    time_for_handlers: timedelta | None
-    time_for_sends: timedelta | None
+    times: Times
     environment: Environment
     facts_file: str | None
 
@@ -121,10 +113,8 @@ class Processor(Frozen):
         environment = current_environment.get() or self.environment
         deliveries = deliveries_of(natives, self.settings, self.platform)
         invocation = self._invocation(environment, context)
-        work = Processing(
-            deliveries, invocation, environment, self.settings, self.patience.total_seconds(),
-            countdown(environment, self.time_for_sends),
-        )  # fmt: skip
+        for_sends = countdown(environment, self.times.for_sends)
+        work = Processing(deliveries, invocation, environment, self.settings, self.times.patience, for_sends)
         steps: Flow = process_messages(work)
         if retried := [delivery for delivery in deliveries if delivery.carried.servicecontrol_retry]:
             from recoverable.azure._outgoing import acknowledge_after  # noqa: PLC0415  # few messages are such
@@ -151,7 +141,7 @@ class Processor(Frozen):
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
         own = self.settings.handler_timeout
         seconds = FOREVER if own is None else own.total_seconds()
-        deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
+        deadline = WorkerDeadline(countdown(environment, self.times.for_handlers), seconds)
         deadline.now = environment.seconds
 
         def lease() -> Lease:
@@ -161,14 +151,14 @@ class Processor(Frozen):
 
         invocation = Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
-            seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
+            seconds_for_retries=countdown(environment, self.times.for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment, context), sender=partial(outgoing_sender, environment, self.settings),
             lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
         )  # fmt: skip
-        if self.time_in_place is not None:
+        if self.times.in_place is not None:
             from recoverable.azure._waiting import time_here  # noqa: PLC0415  # for sessions alone
 
-            invocation.seconds_in_place = countdown(environment, time_here(environment, self.time_in_place))
+            invocation.seconds_in_place = countdown(environment, time_here(environment, self.times.in_place))
         return invocation
 
     def _handler(self, environment: Environment) -> Callable[[Message], Any]:
