@@ -68,7 +68,7 @@ INNER_NAMES = {
         "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
         "timeouts": {
             "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MIGRATED", "PAGE", "Selection", "Shard",
-            "Unreadable", "VERSION", "WAITING", "checked_page", "dump_message", "load_timeout", "parse_id",
+            "Unreadable", "VERSION", "WAITING", "checked_page", "dump_message", "load_timeout",
             "recoverable.timeouts._shards", "to_microseconds",
         },
     },

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from recoverable._ladder.backoff import delay_while_redelivered
 from recoverable._ladder.delivery import delivery_of, runs_left
-from recoverable._ladder.expiry import RETENTION, warning_of_half, why_it_expires
+from recoverable._ladder.expiry import RETENTION, uses_half, why_it_expires
 from recoverable._ladder.policy import configured_delay
-from recoverable._observe.log import log_safely
+from recoverable._observe.log import log_safely, report_half_used
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.attributes import UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
@@ -215,13 +215,11 @@ class OrderedLease:
             return TOO_LONG % longest
         if why := known.why_no_receive(delivery) or known.why_it_expires(delivery, after):
             return why
-        message, sent_at = delivery.message, date_sent(delivery.message)
-        if sent_at is not None:
+        if (sent_at := date_sent(delivery.message)) is not None:
             wait = timedelta(seconds=known.visibility_timeout) if after is None else after
             age, is_first = known.now_at_sqs() - sent_at, receives(delivery) == 1
-            if text := warning_of_half(age, wait, retention=known.retention, is_first=is_first):
-                extra = {"message_id": message.id, "queue": message.queue}
-                log_safely(log.warning, text, message.id, message.queue, message.group_id, known.retention, extra=extra)
+            if uses_half(delivery, age, wait, retention=known.retention, is_first=is_first):
+                report_half_used(delivery.message, known.retention)
         return ""
 
     def seconds_left(self, _: Collection[Delivery]) -> float:

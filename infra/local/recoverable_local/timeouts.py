@@ -27,7 +27,7 @@ from recoverable.timeouts._store import (
     Selection,
     checked_page,
 )
-from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, parse_id, to_microseconds
+from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, to_microseconds
 
 __all__ = ["SqliteStore"]
 
@@ -92,14 +92,13 @@ class SqliteStore:
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
         """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
-        location = parse_id(timeout.id)
-        assert location is not None, timeout.id
+        due = timeout.location.due
         fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
         with self._transaction() as database:
             database.execute(DELETE_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
-            database.execute(INSERT, (timeout.id, location.due, WAITING, VERSION, *fields))
+            database.execute(INSERT, (timeout.id, due, WAITING, VERSION, *fields))
             if self._read_shard() is None:
-                self._write_shard(shards.new_shard(location.due, to_microseconds(now)))
+                self._write_shard(shards.new_shard(due, to_microseconds(now)))
             state = str(self._state_of(timeout.id))
         return PORT_STATES.get(state, state)
 

@@ -10,7 +10,7 @@ import pytest
 
 from builders import Clock, seconds
 from recoverable.timeouts import Dispatcher, DynamoDbStore, Report
-from recoverable.timeouts._dispatcher_run import CHUNK
+from recoverable.timeouts._dispatcher import CHUNK
 from recoverable_local.timeouts import SqliteStore
 from waiting.backlog import CountingSqs, fill
 from waiting.rows import NOW, stored
