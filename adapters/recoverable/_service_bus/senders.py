@@ -8,7 +8,7 @@ from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
@@ -19,10 +19,18 @@ from recoverable._service_bus.wire import Copy, sdk_message, smaller
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
+    from typing import Protocol
 
     from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
+
+    class Time(Protocol):
+        """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
+
+        clock: Callable[[], datetime]
+        sleep: Callable[[float], None]
+
 
 CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
@@ -35,13 +43,6 @@ NO_KEEP_ALIVE = 0
 
 REMEMBERED = timedelta(seconds=2)
 """For how long an entity that is missing or busy is not asked again: its messages wait, then go together."""
-
-
-class Time(Protocol):
-    """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
-
-    clock: Callable[[], datetime]
-    sleep: Callable[[float], None]
 
 
 class Parcel:
@@ -159,6 +160,8 @@ class Broker:
         client: azure-servicebus's; it and its senders promise no safety between threads.
         timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
         clock: returns the seconds of a clock, for how long a connection was idle.
+
+    `namespace` is its fully qualified name.
     """
 
     def __init__(
@@ -166,11 +169,7 @@ class Broker:
     ) -> None:
         self._client, self._timeout, self._clock = client, timeout, clock
         self._changing, self._entities = Lock(), dict[str, Entity]()
-
-    @property
-    def namespace(self) -> str:
-        """Return the namespace's fully qualified name."""
-        return str(getattr(self._client, "fully_qualified_namespace", ""))
+        self.namespace = str(getattr(client, "fully_qualified_namespace", ""))
 
     def send(self, copies: list[Copy], environment: Time, *, alone: bool = False) -> list[Failure | None]:
         """Send the copies, to each entity in their order; those that can share a batch go in one batch, with those of other threads.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable._flow.acknowledge import acknowledgements, log_not_acknowledged
@@ -22,7 +21,6 @@ from recoverable.azure._messages import delivered
 from recoverable.headers import CORRELATION_ID, MESSAGE_ID, ORIGIN, sendable
 
 if TYPE_CHECKING:
-    from recoverable._flow.flow import Flow
     from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
@@ -108,18 +106,10 @@ def property_of(call: str, name: object, value: object) -> Any:
     return typed(value)
 
 
-def acknowledge_after(steps: Flow, retried: list[Delivery], work: Processing) -> Flow:
-    """Do the steps of an invocation, and then send ServiceControl an acknowledgement of each retry of its own that was handled or discarded."""
-    failure = yield from steps
-    if failure is None:
-        yield partial(send_acknowledgements, retried, work)
-    return failure
-
-
-def send_acknowledgements(retried: list[Delivery], work: Processing) -> None:
-    """Send the acknowledgements; what cannot be sent is logged, and its message is completed all the same."""
+def send_acknowledgements(work: Processing) -> None:
+    """Send ServiceControl an acknowledgement of each retry of its own that was handled or discarded; what cannot be sent is logged, and its message is completed all the same."""
     invocation, to = work.invocation, work.settings.recoverability.failed.error_queue or ""
-    completed = [each for each in retried if invocation.settlement_of(each) is COMPLETE]
+    completed = [each for each in work.deliveries if invocation.settlement_of(each) is COMPLETE]
     waiting = acknowledgements(completed, to, lambda each: identity(each, broker_id(each.native), "", to), invocation)
     for delivery, headers in waiting:
         fields = {"body": b"", "message_id": headers[MESSAGE_ID], "application_properties": headers}
