@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = Redeliver(NO_DELAY)
 
-AGAIN = Redeliver(NO_DELAY)
-"""The settlement, by its identity, of a message that has waited in this invocation while the rate is limited: its handler runs again."""
-
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
@@ -69,13 +66,18 @@ def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> I
     for message in messages:
         yield message
         attempted, delivery = message, delivery_of(message)
-        while (settlement := settlements.get(attempted)) is AGAIN or retries_here(
-            settlement, delivery, invocation, platform
+        while (has_waited := waits_here(settlements.get(attempted))) or retries_here(
+            settlements.get(attempted), delivery, invocation, platform
         ):
             # it counts messages: the time of all their attempts says how long the next ones take
             invocation.finished -= 1
-            attempted = delivery.next_attempt(counted=0 if settlement is AGAIN else 1)
+            attempted = delivery.next_attempt(counted=0 if has_waited else 1)
             yield attempted
+
+
+def waits_here(settlement: Settlement | None) -> bool:
+    """True if a message waits in this invocation while the rate is limited, and its handler runs again there."""
+    return isinstance(settlement, Redeliver) and settlement.in_place
 
 
 def retries_here(settlement: Settlement | None, delivery: Delivery, invocation: Invocation, platform: Platform) -> bool:
@@ -267,10 +269,9 @@ def defer_while_limited(
     if limiter and within and failure is not None and not delivery.left_behind and delay.total_seconds() < within():
         waiting = Deferral(delay, RATE_LIMITED, failure=failure, in_place=True)
         settlement = decide_and_report(delivery, waiting, invocation)
-        if settlement != Redeliver(delay):
-            return settlement
-        limiter.pause(delay.total_seconds())
-        return AGAIN
+        if waits_here(settlement):
+            limiter.pause(delay.total_seconds())
+        return settlement
     if invocation.platform.redelivers_only:
         in_order = None if invocation.lease is None else invocation.lease.wait_in_order(delivery)
         if in_order is None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def restored_delivery(
     message: Message, counted: str, recoverability: Recoverability, platform: Platform,
-    date_in: Callable[[Message, str], datetime | None], *, has_headers: bool,
+    first_received: Callable[[Record], datetime | None], *, has_headers: bool,
 ) -> Delivery:  # fmt: skip
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
@@ -41,7 +41,7 @@ def restored_delivery(
         counted: the broker's count, as it came.
         recoverability: the settings.
         platform: what it counts.
-        date_in: returns a date among SQS's own attributes.
+        first_received: returns when SQS first gave out a broker message.
         has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another
             message, made of them.
     """
@@ -49,7 +49,7 @@ def restored_delivery(
     if (
         counted != "1" and carried.first_failed_at is None
     ):  # an earlier delivery failed, and not before the first receive
-        carried = carried.replace(first_failed_at=date_in(message, "ApproximateFirstReceiveTimestamp"))
+        carried = carried.replace(first_failed_at=first_received(received(message)))
     if platform.redelivers_only:
         delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
         place_by_count(delivery, recoverability)
