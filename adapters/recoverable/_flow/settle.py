@@ -160,7 +160,7 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
         return send_on(delivery, invocation)
     if delivery.given_up:
         return settle_control_message(delivery, invocation)
-    return settle_unreported(delivery, invocation) if delivery.unreported else None
+    return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation) if delivery.unreported else None
 
 
 def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:
@@ -169,11 +169,6 @@ def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation)
     if NO_DELAY < delay <= MAX_DELAY:
         return decide_and_report(delivery, Deferral(delay, "it is not yet due", hop=True), invocation)
     return None
-
-
-def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
-    """Return the settlement of a message that was delivered too often without a recorded outcome."""
-    return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation)
 
 
 def settle_control_message(delivery: Delivery, invocation: Invocation) -> Settlement:

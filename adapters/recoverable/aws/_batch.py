@@ -205,7 +205,7 @@ def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:
 
 
 def groups_of(batch: Batch, unfinished: list[Delivery]) -> Iterable[Group]:
-    """Return the messages in groups, each to be settled before the next one is asked for; see `_order.groups` and `_fifo.groups_in_order`.
+    """Return the messages in groups, each to be settled before the next one is asked for; see `_order.groups` and `_fifo.fifo_batch`.
 
     New messages of a standard queue run together, and a new message of a FIFO queue that came alone.
 

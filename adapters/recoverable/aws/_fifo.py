@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,21 +13,14 @@ from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Redeliver
 from recoverable._limits import NO_DELAY
 from recoverable._message import place
-from recoverable.aws._order import (
-    CLOCK_SKEW,
-    hidden_for,
-    in_messages,
-    seconds_of_heartbeat,
-    settle_expiring,
-    since_first_receive,
-)
+from recoverable.aws._order import CLOCK_SKEW, hidden_for, seconds_of_heartbeat, settle_expiring, since_first_receive
 from recoverable.aws._restoring import receives
 
 if TYPE_CHECKING:
     from recoverable._config import Delayed
     from recoverable._ladder.settlement import Settlement
     from recoverable.aws._batch import Batch
-    from recoverable.aws._order import Group, MessageGroups
+    from recoverable.aws._order import MessageGroups
 
 log = logging.getLogger("recoverable")
 
@@ -39,12 +31,7 @@ HELD_BACK = "A batch of %d records from the FIFO queue '%s': what is held back u
 
 
 def fifo_batch(batch: Batch, unfinished: list[Delivery]) -> MessageGroups:
-    """Return the messages of a FIFO queue in groups; see `groups_in_order`."""
-    return in_messages(groups_in_order(batch, unfinished))
-
-
-def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]:
-    """Yield the deliveries one by one, each to be settled before the next one is asked for; see `order.Group`.
+    """Yield the messages of a FIFO queue one by one, each to be settled before the next one is asked for; see `_order.MessageGroups`.
 
     First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects
     last. Records behind one of their group that is not finished come back with it.
@@ -65,12 +52,12 @@ def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]
     heads = [group[0] for group in by_group if invocation.settlement_of(group[0]) is None]
     settle_expiring([each for each in heads if is_suspect(each, now, hidden)], batch)
     if settled := [group.pop(0) for group in by_group if invocation.settlement_of(group[0]) is not None]:
-        yield settled, False
+        yield [delivery.message for delivery in settled], False
     for group in suspects_last([group for group in by_group if group], now, hidden):
         for delivery in group:
             if invocation.settlement_of(delivery) is None and must_keep_order(delivery, unfinished):
                 invocation.settle(delivery, Redeliver(NO_DELAY))
-            yield [delivery], invocation.settlement_of(delivery) is None
+            yield [delivery.message], invocation.settlement_of(delivery) is None
 
 
 def message_groups(deliveries: list[Delivery]) -> list[MessageGroup]:
@@ -130,14 +117,11 @@ def settle_on_receipt(delivery: Delivery, batch: Batch) -> Settlement | None:
 
 def wait(delivery: Delivery, batch: Batch) -> Settlement | None:
     """Return the settlement of a record whose round may not start yet; None when its handler may run."""
-    invocation, longest, function_timeout = (
-        batch.invocation,
-        timedelta(seconds=batch.time.longest_visibility),
-        batch.time.total,
-    )
+    invocation, time = batch.invocation, batch.time
+    longest = timedelta(seconds=time.longest_visibility)
     immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
     since, beat = since_first_receive(delivery, invocation.clock()), seconds_of_heartbeat(invocation)
-    hidden = min(function_timeout, beat - CLOCK_SKEW) if beat else function_timeout
+    hidden = min(time.total, beat - CLOCK_SKEW) if beat else time.total
     delay = wait_for_round(
         delivery,
         since,

@@ -19,7 +19,6 @@ from recoverable.aws._time_budget import TimeBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from datetime import datetime
 
     from recoverable._ladder.delivery import Delivery
     from recoverable.aws._batch import Batch
@@ -154,19 +153,14 @@ def beats_for(hidden: timedelta, batch: Batch) -> Beats:
     """Return the heartbeat of an invocation, which has not begun."""
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
     environment, beside = batch.environment, TimeBudget(None, timedelta(seconds=2 * batch.time.call_timeout))
-    broker, began = Broker(batch.queue, environment, beside), environment.clock()
+    broker, began = Broker(batch.queue, environment, beside), environment.clock().timestamp()
     return Beats(
         ceil(hidden.total_seconds()),
         lambda deliveries, seconds: hide(deliveries, seconds, broker, batch),
         later=environment.later or call_later,
         sleep=environment.sleep,
-        elapsed=lambda: seconds_between(began, environment.clock()),
+        elapsed=lambda: environment.clock().timestamp() - began,
     )
-
-
-def seconds_between(earlier: datetime, later: datetime) -> float:
-    """Return the seconds from one time to another."""
-    return (later - earlier).total_seconds()
 
 
 def hide(deliveries: list[Delivery], seconds: int, broker: Broker, batch: Batch) -> tuple[list[Delivery], bool]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,8 @@ from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.attributes import UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
-from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._order import held_longest_first, since_first_receive
+from recoverable._sqs.queues import LONGEST_RETENTION, LONGEST_VISIBILITY
+from recoverable.aws._order import CLOCK_SKEW, held_longest_first, since_first_receive
 from recoverable.aws._records import date_sent, first_received
 from recoverable.aws._restoring import receives
 from recoverable.aws._settle import log_failed_call, receipt
@@ -35,24 +34,17 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
     from recoverable.aws._batch import Batch
-    from recoverable.aws._time_budget import TimeBudget
 
 log = logging.getLogger("recoverable.settlement")
 
 ASK_AGAIN, ASK_SOON = 300.0, 10.0
 """Seconds after which SQS is asked again what a queue is set to, and where it gave no answer."""
 
-LONGEST_RETENTION = 14 * 86_400
-"""Seconds for which SQS keeps a message at most (CreateQueue): a record that is older does not say when it came, such as one in a test."""
-
 LATE_FOR = 3_600.0
 """Seconds for which invocations are taken to begin late, after one that did."""
 
 PART_FOR_HIDING = 0.25
 """The part of an invocation's time in which messages are hidden anew."""
-
-CLOCK_SKEW = 1.0
-"""Seconds by which the clocks of SQS and of this instance may differ."""
 
 AFTER_THE_END = 2.0
 """Seconds for which a message stays hidden after its invocation ends: for the clocks, and for what the event source mapping then does."""
@@ -231,7 +223,7 @@ class KnownQueue:
     """
 
     def __init__(self, batch: Batch) -> None:
-        self._batch, self._is_asked = batch, False
+        self._batch, self._is_read = batch, False
         self.memory: Memory = batch.environment.kept.setdefault((Memory, batch.queue), Memory())
 
     def now(self) -> float:
@@ -241,12 +233,10 @@ class KnownQueue:
     @property
     def attributes(self) -> QueueAttributes:
         """Return what the queue is set to, as far as SQS says it."""
-        now = self.now()
-        if not (
-            self._is_asked or now < self.memory.ask_at <= now + ASK_AGAIN
-        ):  # a clock that was put back asks at once
-            self._is_asked = True
-            self._ask(now)
+        if not self._is_read:  # once an invocation, which may last for longer
+            self._is_read, now = True, self.now()
+            if not now < self.memory.ask_at <= now + ASK_AGAIN:  # a clock that was put back asks at once
+                self._ask(now)
         return self.memory.attributes
 
     def _ask(self, now: float) -> None:
@@ -286,16 +276,10 @@ class KnownQueue:
         """
         if (sent_at := date_sent(delivery.message)) is None:
             return ""
-        age, wait = (
-            self.now_at_sqs() - sent_at,
-            timedelta(seconds=2 * self.visibility_timeout) if after is None else after,
-        )
-        return why_it_expires(age, wait, retention=self.retention, invocation=longest_invocation(self._batch.time))
-
-
-def longest_invocation(time: TimeBudget) -> timedelta:
-    """Return for how long an invocation may last; 0 where nothing says it."""
-    return timedelta(seconds=0 if time.for_handlers is None else time.total)
+        time, age = self._batch.time, self.now_at_sqs() - sent_at
+        wait = timedelta(seconds=2 * self.visibility_timeout) if after is None else after
+        invocation = timedelta(seconds=0 if time.for_handlers is None else time.total)
+        return why_it_expires(age, wait, retention=self.retention, invocation=invocation)
 
 
 class HiddenLease:
@@ -308,16 +292,18 @@ class HiddenLease:
     def __init__(self, batch: Batch) -> None:
         self._batch, self.queue, self._is_prepared = batch, KnownQueue(batch), False
         self._span = self._read_span()
+        self._known: Known | None = None
+        self._receives: dict[Delivery, Receive] = {}
 
     def is_lost(self, delivery: Delivery) -> bool:
         """True if others may have received a message before a call that is made for it now has ended."""
         if not self._is_prepared:
             self.hide_to_the_end()
-        return is_lost(self._receives[delivery], self._known, self.queue.now() + self._batch.time.call_timeout)
+        return is_lost(self._described()[delivery], self._times(), self.queue.now() + self._batch.time.call_timeout)
 
     def seconds_left(self, deliveries: Collection[Delivery]) -> float:
         """Return for how many seconds from now all of these are hidden."""
-        ends = [hidden_until(self._receives[each], self._known) for each in deliveries]
+        ends = [hidden_until(self._described()[each], self._times()) for each in deliveries]
         return min((end for end in ends if end is not None), default=float(LONGEST_VISIBILITY)) - self.queue.now()
 
     def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
@@ -333,7 +319,7 @@ class HiddenLease:
         """Note until when a call hides messages, and whether SQS has confirmed that."""
         at = self.queue.now()
         for delivery in deliveries:
-            receive = self._receives[delivery]
+            receive = self._described()[delivery]
             change = changed(receive.change, until, at, confirmed=confirmed)
             self._receives[delivery] = receive.replace(change=change)
 
@@ -344,12 +330,12 @@ class HiddenLease:
             Those for which no time was left.
         """
         self._is_prepared = True
-        heartbeat, now, known = self._batch.invocation.heartbeat, self.queue.now(), self._known
+        heartbeat, now, known = self._batch.invocation.heartbeat, self.queue.now(), self._times()
         if (heartbeat is not None and heartbeat.seconds) or not known.may_change:
             return []
         settlements = self._batch.invocation.settlements
-        undecided = [each for each in self._receives if each.message not in settlements]
-        uncertain = [each for each in undecided if must_be_hidden(self._receives[each], known, now)]
+        undecided = [each for each in self._described() if each.message not in settlements]
+        uncertain = [each for each in undecided if must_be_hidden(self._described()[each], known, now)]
         waiting = held_longest_first(uncertain) if uncertain else []
         latest = now + self._batch.time.total * PART_FOR_HIDING
         while waiting and self.queue.now() < latest:
@@ -359,7 +345,7 @@ class HiddenLease:
 
     def _hide(self, deliveries: list[Delivery]) -> None:
         broker, now = self._batch.broker, self.queue.now()
-        seconds = seconds_to_hide(self._known, now)
+        seconds = seconds_to_hide(self._times(), now)
         entries = [{**receipt(each), "VisibilityTimeout": seconds} for each in deliveries]
         failures, _ = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
         missed = [deliveries[n] for n in failures]
@@ -369,46 +355,57 @@ class HiddenLease:
         level = logging.WARNING
         if any(failure.kind == "denied" for failure in failures.values()):
             level, self.queue.memory.denied_at = logging.ERROR, now
-            self._known = self._known.replace(may_change=False)
+            self._known = self._times().replace(may_change=False)
         reasons, redact = {failure.reason for failure in failures.values()}, self._batch.invocation.redact
         log_failed_call(CHANGE_VISIBILITY, broker.queue, missed, reasons, NOT_HIDDEN, redact, level)
 
-    @cached_property
-    def _known(self) -> Known:
+    def _times(self) -> Known:
         """Return what is known of the invocation's times; remember in this process when it began late."""
-        memory, timeout, now = self.queue.memory, self.queue.visibility_timeout, self.queue.now()
-        # read again, for a clock may have been put back; but once its time is over, a host says that none is left
-        began, ends = min(self._span, self._read_span())
-        if any(begins_late(receive, timeout, began) for receive in self._receives.values()):
-            memory.began_late_at = began
-        late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not 0 <= now - memory.denied_at < ASK_AGAIN
-        return Known(timeout, began, ends, begins_late=late, may_change=may_change)
+        if self._known is None:
+            memory, timeout, now = self.queue.memory, self.queue.visibility_timeout, self.queue.now()
+            # read again, for a clock may have been put back; but once its time is over, a host says that none is left
+            began, ends = min(self._span, self._read_span())
+            if any(begins_late(each, timeout, began) for each in self._described().values()):
+                memory.began_late_at = began
+            late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not 0 <= now - memory.denied_at < ASK_AGAIN
+            self._known = Known(timeout, began, ends, begins_late=late, may_change=may_change)
+        return self._known
 
     def _read_span(self) -> tuple[float, float | None]:
         """Return when the invocation began and when it ends; 0 and None where nothing says it."""
         time = self._batch.time
         if time.for_handlers is None:
             return 0.0, None
-        now, remaining = self.queue.now(), time.context.get_remaining_time_in_millis() / 1000
+        now, remaining = self.queue.now(), time.remaining()
         return now + remaining - time.total, now + remaining
 
-    @cached_property
-    def _receives(self) -> dict[Delivery, Receive]:
-        """Return the deliveries of the batch as SQS describes them; all are read at once."""
-        deliveries, ahead = [delivery_of(message) for message in self._batch.messages], self.queue.attributes.ahead
-        oldest = self.queue.now() - LONGEST_RETENTION
-        last: dict[str, int] = {}
-        for each in deliveries:
-            last[each.native["messageId"]] = max(each.deliveries, last.get(each.native["messageId"], 0))
-        receives: dict[Delivery, Receive] = {}
-        for each in deliveries:
-            first = first_received(each.native)
-            first_at = None if first is None else first.timestamp() + ahead
-            if first_at is not None and first_at < oldest:
-                first_at = None
-            is_repeated = each.deliveries < last[each.native["messageId"]]
-            receives[each] = Receive(each.deliveries, first_at, repeated=is_repeated)
-        return receives
+    def _described(self) -> dict[Delivery, Receive]:
+        """Return the deliveries of the batch as SQS describes them."""
+        if not self._receives:
+            deliveries, ahead = [delivery_of(message) for message in self._batch.messages], self.queue.attributes.ahead
+            self._receives = receives_of(deliveries, self.queue.now(), ahead)
+        return self._receives
+
+
+def receives_of(deliveries: list[Delivery], now: float, ahead: float) -> dict[Delivery, Receive]:
+    """Return the deliveries of a batch as SQS describes them.
+
+    Args:
+        deliveries: all of them.
+        now: the time.
+        ahead: seconds by which this instance's clock is ahead of SQS's.
+    """
+    last: dict[str, int] = {}
+    for each in deliveries:
+        last[each.native["messageId"]] = max(each.deliveries, last.get(each.native["messageId"], 0))
+    oldest = now - LONGEST_RETENTION.total_seconds()  # such as of a record in a test: it does not say when it came
+    found: dict[Delivery, Receive] = {}
+    for each in deliveries:
+        first = first_received(each.native)
+        at = NEVER if first is None else first.timestamp() + ahead
+        is_repeated = each.deliveries < last[each.native["messageId"]]
+        found[each] = Receive(each.deliveries, at if at >= oldest else None, repeated=is_repeated)
+    return found
 
 
 class OrderedLease:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
-from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
+from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_RETENTION, LONGEST_VISIBILITY, SHORTEST_RETENTION
 from recoverable.aws._time_budget import LONGEST_INVOCATION
 from recoverable.hosting import FACTS_FILE
 
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable.aws._batch import Batch, ProcessBatch, RunHandlers
     from recoverable.aws._settings import SqsSettings
-
-
-SHORTEST_RETENTION, LONGEST_RETENTION = timedelta(minutes=1), timedelta(days=14)
-"""For how long a queue can keep a message (Amazon SQS, CreateQueue)."""
 
 
 def check_options(settings: SqsSettings) -> None:
@@ -47,20 +43,15 @@ def check_durations(settings: SqsSettings) -> None:
         TypeError: one is no duration.
         ValueError: one is out of range.
     """
-    owner, own, hidden = settings.owner, settings.handler_timeout, settings.visibility_timeout
+    owner, own, hidden, kept = settings.owner, settings.handler_timeout, settings.visibility_timeout, settings.retention
     if not checked_delay(f"{owner}(longest_delay)", settings.longest_delay, LONGEST_DELAY):
         raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
     if own is not None and not checked_delay(f"{owner}(handler_timeout)", own, LONGEST_INVOCATION):
         raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
     if hidden is not None:
         checked_delay(f"{owner}(visibility_timeout)", hidden, LONGEST_INVOCATION)
-    if (
-        settings.retention is not None
-        and checked_delay(f"{owner}(retention)", settings.retention, LONGEST_RETENTION) < SHORTEST_RETENTION
-    ):
-        raise ValueError(
-            f"{owner}(retention) is {settings.retention}; write what the queue has, from 1 minute to 14 days, or None"
-        )
+    if kept is not None and checked_delay(f"{owner}(retention)", kept, LONGEST_RETENTION) < SHORTEST_RETENTION:
+        raise ValueError(f"{owner}(retention) is {kept}; write what the queue has, from 1 minute to 14 days, or None")
 
 
 def check_services(settings: SqsSettings) -> None:

@@ -12,6 +12,7 @@ from recoverable._errors import UnreportedFailure
 from recoverable._flow.settle import NO_OUTCOME, decide_and_report, hand_back, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
+from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._records import first_received
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ Group: TypeAlias = tuple[list[Delivery], bool]
 
 MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
 """The same by their messages, which are what handlers get."""
-
-LONGEST_SPREAD = timedelta(minutes=15)
-"""The longest delay of one message (Amazon SQS delay queues)."""
 
 REDELIVER_AFTER = "RECOVERABLE_REDELIVER_AFTER"
 """The environment variable by which a local host says how many seconds after a time-out or crash messages come back, sooner than in AWS."""
@@ -151,7 +149,7 @@ def delay_of_hand_back(delivery: Delivery, place: int) -> timedelta:
         delivery: the message.
         place: how many others are handed back before it.
     """
-    return min(timedelta(seconds=place), LONGEST_SPREAD) if delivery.at_limit else NO_DELAY
+    return min(timedelta(seconds=place), LONGEST_DELAY) if delivery.at_limit else NO_DELAY
 
 
 def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:

@@ -46,15 +46,14 @@ def restored_delivery(
             message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
-    if (
-        counted != "1" and carried.first_failed_at is None
-    ):  # an earlier delivery failed, and not before the first receive
+    # an earlier delivery failed, and not before the first receive
+    if counted != "1" and carried.first_failed_at is None:
         carried = carried.replace(first_failed_at=first_received(received(message)))
-    if platform.redelivers_only:
-        delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
+    in_order = platform.redelivers_only
+    delivery = Delivery(message, broker_count(counted), carried_in_order(carried) if in_order else carried)
+    if in_order:
         place_by_count(delivery, recoverability)
     else:
-        delivery = Delivery(message, broker_count(counted), carried)
         restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 
@@ -92,10 +91,9 @@ def receives(delivery: Delivery) -> int:
 def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a delivery where the broker's count alone says them."""
     immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
-    counted, message = delivery.deliveries, delivery.message
-    delivery.unreported = is_past_the_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    round_, attempt = place_on_ladder(counted, max_immediate=immediate, max_delayed=delayed)
-    place(message, round=round_, attempt=attempt)
+    delivery.unreported = is_past_the_ladder(delivery.deliveries, max_immediate=immediate, max_delayed=delayed)
+    round_, attempt = place_on_ladder(delivery.deliveries, max_immediate=immediate, max_delayed=delayed)
+    place(delivery.message, round=round_, attempt=attempt)
     delivery.deliveries = attempt
 
 

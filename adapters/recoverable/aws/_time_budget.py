@@ -70,18 +70,21 @@ class TimeBudget:
         """Return for how many seconds a message can be hidden: the 12 hours that SQS allows count from its receive, up to one invocation ago."""
         return LONGEST_VISIBILITY - self.total
 
+    def remaining(self) -> float:
+        """Return the seconds until the invocation ends; all of its time where nothing ends it."""
+        return self._remaining() / 1000 if self._remaining else self.total
+
     def before_call(self) -> float:
         """Return the seconds that are left for what comes before a call, such as making a client; less than 0 when there is no time for one."""
-        self._before_call = self._remaining() / 1000 if self._remaining else self.total
+        self._before_call = self.remaining()
         return (self._before_call if self.ends else max(self._before_call, 2 * self.call_timeout)) - self.call_timeout
 
     def note_call(self) -> None:
         """Remember how long the slowest call took, now that the one has ended for which `before_call` was asked last."""
-        if self._remaining:
-            self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
+        self.slowest_call = max(self.slowest_call, self._before_call - self.remaining())
 
     def _seconds_for_handlers(self) -> float:
-        remaining = (self._remaining() if self._remaining else 0) / 1000
+        remaining = self.remaining()
         if remaining < self._check_below:
             from recoverable.aws._reserve import seconds_kept  # noqa: PLC0415  # quick handlers in small batches need it not
 
