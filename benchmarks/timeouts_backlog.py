@@ -17,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from recoverable.timeouts import Dispatcher, DynamoDbStore, SqliteStore
+from recoverable.timeouts import Dispatcher, DynamoDbStore
+from recoverable_local.timeouts import SqliteStore
 from waiting.backlog import CountingSqs, fill
 from waiting.stores import Cloud, ministack
 

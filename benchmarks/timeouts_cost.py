@@ -14,10 +14,11 @@ from typing import Any
 
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import SqliteStore, Timeouts
+from recoverable.timeouts import Timeouts
 from recoverable.timeouts._dynamodb_items import to_item
 from recoverable.timeouts._store import Selection
 from recoverable_local.testing import SqsWorld
+from recoverable_local.timeouts import SqliteStore
 from simulation.meter import Meter
 from simulation.prices import lambda_dollars, sqs_dollars
 
@@ -113,7 +114,7 @@ def a_row() -> dict[str, Any]:
 
 def bytes_of(item: dict[str, Any]) -> int:
     """Return an item's bytes as DynamoDB counts them: names and values."""
-    return sum(len(name) + len(next(iter(value.values())).encode()) for name, value in item.items())
+    return sum(len(name) + len(str(value).encode()) for name, value in item.items())
 
 
 def a_month_of_polling() -> float:

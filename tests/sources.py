@@ -66,6 +66,11 @@ INNER_NAMES = {
         "_ladder": {"faults", "text_of"},
         "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
         "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
+        "timeouts": {
+            "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MIGRATED", "PAGE", "Selection", "Shard",
+            "Unreadable", "VERSION", "WAITING", "checked_page", "dump_message", "load_timeout",
+            "recoverable.timeouts._shards", "to_microseconds",
+        },
     },
 }  # fmt: skip
 """What they import besides that is neither public nor of a gateway; no name may be added."""

@@ -328,7 +328,7 @@ def changed(module: ast.Module) -> Iterator[str]:
 PER_INSTANCE = {
     "_flow/event_loop.py: runner",
     "_observe/metrics.py: instruments",
-    "azure/_messages.py: log_ambiguous_fields",
+    "azure/_batches.py: log_ambiguous_fields",
     "azure/_waiting.py: log_host_problem",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and

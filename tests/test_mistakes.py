@@ -16,8 +16,9 @@ from aws.records import ARN, record
 from recoverable import Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.timeouts import Dispatcher, SqliteStore, Timeouts
+from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
+from recoverable_local.timeouts import SqliteStore
 
 ONCE = 'boto3.client("sqs", config=Config(retries={"total_max_attempts": 1, "mode": "standard"}))'
 

@@ -53,13 +53,13 @@ from recoverable.timeouts import (
     Report,
     Row,
     SendFailed,
-    SqliteStore,
     Store,
     Timeout,
     Timeouts,
     TimeoutsQueue,
     TooLarge,
 )
+from recoverable_local.timeouts import SqliteStore
 
 
 class Order(BaseModel):

@@ -19,7 +19,7 @@ from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import ServiceBusEndpoint
-from recoverable.headers import DELAYED_RETRIES, HELD_SINCE, ORIGIN, PRIOR_ATTEMPTS
+from recoverable.headers import DELAYED_RETRIES, GRANTED, HELD_SINCE, ORIGIN, PRIOR_ATTEMPTS
 from recoverable_local.testing import ServiceBusWorld
 
 QUEUE, ERROR, OUT = "orders", "error", "out"
@@ -164,6 +164,15 @@ def test_deliveries_with_others_do_not_count_as_a_failure_until_there_were_many(
         ran.append({properties(copy).get(DELAYED_RETRIES) for _, copy in client.sent})
 
     assert ran == [{None}, {None}, {"1"}]
+
+
+def test_a_round_to_which_a_policy_granted_more_attempts_has_as_many_more_deliveries_with_others() -> None:
+    client = RecordingClient()
+    before = {"DeliveryCount": 4, "properties": {ORIGIN: "1", PRIOR_ATTEMPTS: "10", GRANTED: "10"}}
+
+    ended(endpoint(Handler(), client=client, batch=True), trigger_messages(before, before))
+
+    assert [properties(copy).get(DELAYED_RETRIES) for _, copy in client.sent] == [None, None]
 
 
 def test_they_come_back_within_a_quarter_of_an_hour() -> None:

@@ -173,6 +173,24 @@ def test_a_message_that_would_expire_while_it_waits_moves_to_the_error_queue_wit
     assert [seen.exception_type for seen in service_bus_world.queue(ERROR)] == ["ValueError"]
 
 
+@pytest.mark.parametrize("took", [pytest.param(0, id="while it waits"), pytest.param(25, id="while its handler runs")])
+def test_a_warning_comes_once_when_half_of_the_time_to_live_is_used(
+    service_bus_world: ServiceBusWorld, caplog: pytest.LogCaptureFixture, took: float
+) -> None:
+    for nth in range(1, 6):
+        service_bus_world.fail("attempt", Slow(seconds(took)), nth=nth)
+    serve(service_bus_world, immediate=0, delayed=4)
+
+    service_bus_world.send(QUEUE, "bad", group_id="customer-7", time_to_live=seconds(120))
+    service_bus_world.run()
+
+    warnings = [record.message for record in caplog.records if "used half of its retention" in record.message]
+    assert len(warnings) == 1
+    assert (
+        "The messages behind it in its group 'customer-7' age unseen, and expire 0:02:00 after their own" in warnings[0]
+    )
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7, 8, 9])
 def test_the_count_of_deliveries_alone_says_round_and_attempt(count: int) -> None:
     handler = Handler()

@@ -19,8 +19,9 @@ from builders import Boom, recoverability
 from recoverable import Message
 from recoverable.aws import DynamoDbCircuit, PauseTrigger, SqsEndpoint
 from recoverable.headers import write_date
-from recoverable.timeouts import Dispatcher, Report, SqliteStore, Timeouts
+from recoverable.timeouts import Dispatcher, Report, Timeouts
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
+from recoverable_local.timeouts import SqliteStore
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DAY = timedelta(days=1)

@@ -158,17 +158,18 @@ def test_in_place_an_immediate_retry_after_the_last_of_a_round_is_the_first_of_t
 
 
 @pytest.mark.parametrize(
-    ("group_id", "in_process", "warnings"),
-    [("s", False, (BEHIND_ITS_SESSION,)), ("s", True, ()), (None, False, ())],
-    ids=["a copy", "in process", "in no session"],
+    ("sessions", "in_process", "warnings"),
+    [(True, False, (BEHIND_ITS_SESSION,)), (True, True, ()), (False, False, ())],
+    ids=["a copy", "in process", "a session id on a queue without sessions"],
 )
 def test_a_granted_retry_that_lets_its_session_pass_is_warned_of(
-    group_id: str | None, *, in_process: bool, warnings: tuple[str, ...]
+    *, sessions: bool, in_process: bool, warnings: tuple[str, ...]
 ) -> None:
     settings = recoverability(policy=lambda settings, context: ImmediateRetry())
     settings = settings.replace(immediate=Immediate(2, in_process=in_process))
 
-    made = decision(of=delivery(prior_attempts=2, group_id=group_id), settings=settings, on=FUNCTIONS)
+    on = platform(shared_process=True, sessions=sessions)
+    made = decision(of=delivery(prior_attempts=2, group_id="s"), settings=settings, on=on)
 
     assert made.warnings == warnings
 

@@ -18,7 +18,8 @@ from builders import NOW, QUEUE, seconds
 from observe.clouds import World, failing, on_both_clouds, serve, settings
 from recoverable import DelayedRetry, Message, Observe, RateLimit, StoreUnavailable
 from recoverable.aws import S3Bodies, SqsEndpoint
-from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Timeouts
+from recoverable.timeouts import CriticalError, Dispatcher, Timeouts
+from recoverable_local.timeouts import SqliteStore
 from servers.buckets import pointer
 
 SECRET = "hunter2"

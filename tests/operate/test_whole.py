@@ -8,7 +8,7 @@ import pytest
 
 from operate.failing import FRAME, fault_headers
 from recoverable_operate._commands.places import Place
-from recoverable_operate._commands.whole import details
+from recoverable_operate._commands.whole import lines_of
 from recoverable_operate.errors import FailedMessage
 
 ERROR = "arn:aws:sqs:eu-west-1:123456789012:orders-error"
@@ -24,7 +24,7 @@ LOG = {
 def shown(*, queue: str = ERROR, app_insights: str | None = None, id: str = "order-1", **headers: str) -> list[str]:  # noqa: A002  # as the message calls it
     """Return the lines that describe a message with these headers."""
     message = FailedMessage(id, "1", fault_headers(**headers), b"{}")
-    return details(message, Place(queue=queue, app_insights=app_insights), queue).split("\n")
+    return list(lines_of(message, Place(queue=queue, app_insights=app_insights), queue))
 
 
 def log_of(lines: list[str]) -> list[str]:

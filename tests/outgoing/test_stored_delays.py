@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from recoverable import Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import Dispatcher, SqliteStore, StoreUnavailable, Timeouts
+from recoverable.timeouts import Dispatcher, StoreUnavailable, Timeouts
 from recoverable_local.testing import SqsWorld, Unreachable
+from recoverable_local.timeouts import SqliteStore
 
 AN_HOUR = timedelta(hours=1)
 

@@ -14,8 +14,12 @@ from proof.crowds.invariants import broken
 from proof.crowds.mutations import MUTATIONS, CrowdMutation
 from proof.crowds.search import faulty_of, granting_of, overlapping_of, search
 
-SHUFFLES = 10
-DRAWN, DRAWN_WITH_FAULTS, GRANTING_DRAWN, OVERLAPPING_DRAWN = 60, 40, 40, 200
+SHUFFLES, SHUFFLES_FOR_A_MISTAKE = 5, 10
+DRAWN, DRAWN_WITH_FAULTS, GRANTING_DRAWN, OVERLAPPING_DRAWN = 30, 20, 20, 100
+QUICKER = (
+    "300 that take 0.5 s, one batch (0, 0)", "900 quick, then 100 that take 2 s (0, 0)", "1,800 good, 200 killers, ten at a time (0, 0)",
+)  # fmt: skip
+"""The large crowds that are tried here; `make crowds` tries all, and more of the others."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,22 +30,22 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def problems(settings: Mapping[str, Any], shuffles: int) -> list[str]:
-    """Return the promises that a crowd breaks in any of its shuffles."""
-    crowds = [Crowd(**settings, seed=seed) for seed in range(shuffles)]
-    return [f"{problem}, seed {crowd.seed}" for crowd in crowds for problem in broken(crowd, outcome_of(crowd))]
+def problems(settings: Mapping[str, Any], shuffles: int) -> Iterator[str]:
+    """Yield the promises that a crowd breaks, shuffle by shuffle."""
+    for crowd in (Crowd(**settings, seed=seed) for seed in range(shuffles)):
+        yield from (f"{problem}, seed {crowd.seed}" for problem in broken(crowd, outcome_of(crowd)))
 
 
 @pytest.mark.parametrize("front", ["plain", "powertools"])
 @pytest.mark.parametrize("settings", SMALL.values(), ids=SMALL)
 def test_a_batch_of_ten_breaks_no_promise(settings: Mapping[str, Any], front: str) -> None:
-    assert problems({**settings, "front": front}, SHUFFLES) == []
+    assert list(problems({**settings, "front": front}, SHUFFLES)) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", LARGE.values(), ids=LARGE)
-def test_a_large_batch_and_a_busy_queue_break_no_promise(settings: Mapping[str, Any]) -> None:
-    assert problems(settings, 1) == []
+@pytest.mark.parametrize("name", QUICKER)
+def test_a_large_batch_and_a_busy_queue_break_no_promise(name: str) -> None:
+    assert list(problems(LARGE[name], 1)) == []
 
 
 def test_crowds_drawn_at_random_break_no_promise() -> None:
@@ -58,7 +62,7 @@ def test_crowds_drawn_at_random_break_no_promise_where_a_policy_grants_more_imme
 
 @pytest.mark.parametrize("front", ["plain", "powertools"])
 def test_a_message_has_one_error_copy_where_deliveries_overlap(front: str) -> None:
-    assert problems({**OVERLAPPING, "front": front}, SHUFFLES) == []
+    assert list(problems({**OVERLAPPING, "front": front}, SHUFFLES)) == []
 
 
 def test_crowds_drawn_at_random_break_no_promise_where_deliveries_overlap() -> None:
@@ -66,18 +70,18 @@ def test_crowds_drawn_at_random_break_no_promise_where_deliveries_overlap() -> N
 
 
 def test_the_same_crowd_breaks_no_promise_where_messages_are_hidden_for_long_enough() -> None:
-    assert problems({**OVERLAPPING, "visibility": 180}, SHUFFLES) == []
+    assert list(problems({**OVERLAPPING, "visibility": 180}, SHUFFLES)) == []
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_the_search_finds_a_mistake(mutation: CrowdMutation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"recoverable.{mutation.target}", mutation.by)
 
-    found = problems(mutation.crowd, SHUFFLES)
+    found = problems(mutation.crowd, SHUFFLES_FOR_A_MISTAKE)
 
-    assert mutation.breaks in {problem.partition(":")[0] for problem in found}, found
+    assert any(problem.partition(":")[0] == mutation.breaks for problem in found)
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
 def test_without_the_mistake_its_crowd_breaks_no_promise(mutation: CrowdMutation) -> None:
-    assert problems(mutation.crowd, 3) == []
+    assert list(problems(mutation.crowd, 3)) == []

@@ -75,7 +75,7 @@ def without_failed_calls(steps: list[Step]) -> list[Step]:
 @example(quiet=600)
 @example(quiet=900)
 @example(quiet=61 * 60)
-@settings(max_examples=10)
+@settings(max_examples=3)
 def test_a_message_after_a_quiet_time_goes_the_way_of_a_busy_day(endpoint: str, body: str, quiet: int) -> None:
     assert course(endpoint, body, quiet) == course(endpoint, body)
 

@@ -8,8 +8,9 @@ import pytest
 
 from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import Dispatcher, SqliteStore, StoreUnavailable, Timeouts, TooLarge
+from recoverable.timeouts import Dispatcher, StoreUnavailable, Timeouts, TooLarge
 from recoverable_local.testing import SqsWorld
+from recoverable_local.timeouts import SqliteStore
 
 AN_HOUR = timedelta(hours=1)
 SETTINGS = Recoverability(Immediate(0), Delayed(2, AN_HOUR))

@@ -11,8 +11,9 @@ import pytest
 from builders import seconds
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import SendFailed, SqliteStore, Store, StoreUnavailable, Timeouts
+from recoverable.timeouts import SendFailed, Store, StoreUnavailable, Timeouts
 from recoverable_local.testing import SqsWorld
+from recoverable_local.timeouts import SqliteStore
 from waiting.rows import NOW, scan
 from waiting.world import DAY, HOUR, MINUTE, Meddled, Shop
 

@@ -10,9 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from builders import seconds
-from recoverable.timeouts import DynamoDbStore, SqliteStore, Timeout
+from recoverable.timeouts import DynamoDbStore, Timeout
 from recoverable.timeouts._dynamodb_items import to_item
 from recoverable.timeouts._timeout import new_id
+from recoverable_local.timeouts import SqliteStore
 
 URL = "http://127.0.0.1:1/123456789012/orders"
 BODY = "x" * 1_000

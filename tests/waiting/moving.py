@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recoverable.timeouts import SqliteStore, Store
+from recoverable.timeouts import Store
 from recoverable.timeouts._store import Selection
+from recoverable_local.timeouts import SqliteStore
 from recoverable_operate._migration.moving import Summary, migrate
 from waiting.rows import ALL, NOW, scan
 

@@ -13,7 +13,8 @@ from uuid import uuid4
 import boto3
 from botocore.config import Config
 
-from recoverable.timeouts import DynamoDbStore, SqliteStore
+from recoverable.timeouts import DynamoDbStore
+from recoverable_local.timeouts import SqliteStore
 from servers.ministack import running_cloud
 from servers.moto import moto_server
 

@@ -161,8 +161,7 @@ def decide(
     if isinstance(action, MoveToError):
         error_queue = action.error_queue or recoverability.failed.error_queue or ""
     settlement = settlement_for(delivery, action, context, platform, error_queue, recoverability)
-    is_copied = is_granted and isinstance(settlement, Forward)
-    if is_copied and platform.shared_process and delivery.message.group_id is not None:
+    if is_granted and platform.sessions and isinstance(settlement, Forward):
         warning = BEHIND_ITS_SESSION
     return Decision(
         delivery=delivery,

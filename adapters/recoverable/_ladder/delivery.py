@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import timedelta
 
+    from recoverable._config import Recoverability
     from recoverable._ladder.settlement import Counter, Platform
 
 UNREPORTED_ALLOWANCE = 2
@@ -232,6 +233,14 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     place(delivery.message, round=delivery.carried.round, attempt=failures(delivery, counter))
 
 
+def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
+    """Restore round and attempt of a delivery where messages are only redelivered: the broker's count alone says them."""
+    ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
+    delivery.unreported = is_past_the_ladder(delivery.deliveries, **ladder)
+    round_, delivery.deliveries = place_on_ladder(delivery.deliveries, **ladder)
+    place(delivery.message, round=round_, attempt=delivery.deliveries)
+
+
 def failures(delivery: Delivery, counter: Counter) -> int:
     """Return the failed attempts of this round, this one included: what the policy gets when the attempt fails."""
     return delivery.prior_attempts + (delivery.deliveries if counter == "native" else 1)
@@ -261,10 +270,15 @@ def last_delivery_that_runs(delivery: Delivery, counter: Counter, max_immediate:
 
     At least the first one runs: a setting that was lowered while copies carry more attempts is no unreported delivery.
     """
-    allowed = max(max_immediate, delivery.carried.granted) + 1 - delivery.prior_attempts
+    allowed = granted(delivery, max_immediate) + 1 - delivery.prior_attempts
     if counter == "header":
         allowed = min(1, allowed)
     return max(1, allowed + UNREPORTED_ALLOWANCE)
+
+
+def granted(delivery: Delivery, max_immediate: int) -> int:
+    """Return the immediate retries that a round has: as the setting says, or as many as a policy granted beyond that."""
+    return max(max_immediate, delivery.carried.granted)
 
 
 def prior_attempts_of_deferral(delivery: Delivery) -> int:

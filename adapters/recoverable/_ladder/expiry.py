@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recoverable._ladder.delivery import Delivery
 
 RETENTION = timedelta(days=4)
 """For how long a queue keeps a message where nothing says it (Amazon SQS, CreateQueue)."""
 
 LONGEST_MARGIN, PART_OF_RETENTION = timedelta(hours=1), 10
 """What is kept of a message's retention for moving it to the error queue: an hour, and a tenth of the retention where that is less."""
-
-HALF_USED = (
-    "Message '%s' from '%s' has used half of its retention. The messages behind it in its group '%s' age unseen, and expire %s after their "
-    "own send. Shorten the ladder's delays, or raise the queue's retention."
-)
 
 
 def why_it_expires(age: timedelta, wait: timedelta, *, retention: timedelta, invocation: timedelta) -> str:
@@ -33,14 +32,15 @@ def why_it_expires(age: timedelta, wait: timedelta, *, retention: timedelta, inv
     return f"the queue keeps it for {retention}, and after the wait too little of that would be left"
 
 
-def warning_of_half(age: timedelta, wait: timedelta, *, retention: timedelta, is_first: bool) -> str:
-    """Return the warning of a message that others wait behind, when half of its retention passes while it waits; else "".
+def uses_half(delivery: Delivery, age: timedelta, wait: timedelta, *, retention: timedelta, is_first: bool) -> bool:
+    """True if half of the retention of a message that others wait behind passes while its handler runs or while it waits then: once.
 
     Args:
+        delivery: the message, after its handler.
         age: the time since it was sent to this queue.
         wait: how long it waits.
         retention: for how long the queue keeps it.
         is_first: True if it came for the first time; it may be as old by then.
     """
-    half = retention / 2
-    return HALF_USED if age + wait >= half and (age < half or is_first) else ""
+    half, ran = retention / 2, timedelta(seconds=delivery.handler_seconds or 0)
+    return age + wait >= half and (age - ran < half or is_first)

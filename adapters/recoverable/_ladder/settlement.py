@@ -29,6 +29,7 @@ class Platform(Frozen):
             are refused. None when there is no limit.
         shared_process: True if all messages of a process that died are delivered again together, in an order that
             cannot be chosen (Functions).
+        sessions: True if the queue has sessions.
         text_log: True if the host's log keeps nothing but the text of a line (Functions).
         is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None
             to compare it with the queue's name.
@@ -42,6 +43,7 @@ class Platform(Frozen):
     delayed_retries: bool = field(default=True, kw_only=True)
     longest_delay: timedelta | None = field(default=None, kw_only=True)
     shared_process: bool = field(default=False, kw_only=True)
+    sessions: bool = field(default=False, kw_only=True)
     text_log: bool = field(default=False, kw_only=True)
     is_source: Callable[[str, Delivery], bool] | None = field(default=None, kw_only=True)
     host: str = field(default="", kw_only=True)

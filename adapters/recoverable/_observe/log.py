@@ -16,6 +16,7 @@ from recoverable._ladder.delivery import Deferral, Delivery
 from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
 from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable._ladder.settlement import Redeliver
+from recoverable._message import Message
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -87,6 +88,16 @@ def log_unreadable_header(name: str, message_id: str, queue: str) -> None:
     """Log that a header of this package's is not as this package writes it, so that nothing is restored from it."""
     text = "Reading the header %s of message '%s' from '%s' failed (nothing here writes it so). The message is handled, and keeps the header. Check its sender."
     log_safely(settlement.warning, text, name, message_id, queue, extra={"message_id": message_id, "queue": queue})
+
+
+def report_half_used(message: Message, retention: timedelta) -> None:
+    """Log that the first message of a group has used half of its retention, which those behind it use up unseen."""
+    text = (
+        "Message '%s' from '%s' has used half of its retention. The messages behind it in its group '%s' age unseen, and expire %s after "
+        "their own send. Shorten the ladder's delays, or raise the queue's retention."
+    )
+    extra = {"message_id": message.id, "queue": message.queue}
+    log_safely(settlement.warning, text, message.id, message.queue, message.group_id, retention, extra=extra)
 
 
 def report_given_up(delivery: Delivery, error_queue: str) -> None:

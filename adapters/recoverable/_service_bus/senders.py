@@ -8,7 +8,7 @@ from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
@@ -19,10 +19,18 @@ from recoverable._service_bus.wire import Copy, sdk_message, smaller
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
+    from typing import Protocol
 
     from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
+
+    class Time(Protocol):
+        """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
+
+        clock: Callable[[], datetime]
+        sleep: Callable[[float], None]
+
 
 CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
@@ -35,13 +43,6 @@ NO_KEEP_ALIVE = 0
 
 REMEMBERED = timedelta(seconds=2)
 """For how long an entity that is missing or busy is not asked again: its messages wait, then go together."""
-
-
-class Time(Protocol):
-    """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
-
-    clock: Callable[[], datetime]
-    sleep: Callable[[float], None]
 
 
 class Parcel:
@@ -159,6 +160,8 @@ class Broker:
         client: azure-servicebus's; it and its senders promise no safety between threads.
         timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
         clock: returns the seconds of a clock, for how long a connection was idle.
+
+    `namespace` is its fully qualified name.
     """
 
     def __init__(
@@ -166,11 +169,7 @@ class Broker:
     ) -> None:
         self._client, self._timeout, self._clock = client, timeout, clock
         self._changing, self._entities = Lock(), dict[str, Entity]()
-
-    @property
-    def namespace(self) -> str:
-        """Return the namespace's fully qualified name."""
-        return str(getattr(self._client, "fully_qualified_namespace", ""))
+        self.namespace = str(getattr(client, "fully_qualified_namespace", ""))
 
     def send(self, copies: list[Copy], environment: Time, *, alone: bool = False) -> list[Failure | None]:
         """Send the copies, to each entity in their order; those that can share a batch go in one batch, with those of other threads.
@@ -190,6 +189,19 @@ class Broker:
             if not group[0].comes_too_late:
                 self._send_to(name, group, environment)
         return [parcel.failure for parcel in parcels]
+
+    def takes_links(self, name: str) -> bool:
+        """True if an entity takes a new link, by which messages could be sent there; none is sent."""
+        with self._changing:
+            sender = self._new_entity(name).sender
+        try:
+            sender.create_message_batch()
+        except Exception:  # noqa: BLE001  # the caller has the error of the send that it asks about
+            return False
+        else:
+            return True
+        finally:
+            sender.close()
 
     def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from recoverable._frozen import Frozen, field
 from recoverable._ladder.backoff import delay_while_redelivered
 from recoverable._ladder.delivery import delivery_of, runs_left
-from recoverable._ladder.expiry import RETENTION, warning_of_half, why_it_expires
+from recoverable._ladder.expiry import RETENTION, uses_half, why_it_expires
 from recoverable._ladder.policy import configured_delay
 from recoverable._limits import NO_DELAY
-from recoverable._observe.log import log_safely
+from recoverable._observe.log import log_safely, report_half_used
 from recoverable._sqs.answers import Failure
 from recoverable._sqs.attributes import UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
@@ -432,13 +432,11 @@ class OrderedLease:
             return TOO_LONG % longest
         if why := queue.why_no_receive(delivery) or queue.why_it_expires(delivery, after):
             return why
-        message, sent_at = delivery.message, date_sent(delivery.message)
-        if sent_at is not None:
+        if (sent_at := date_sent(delivery.message)) is not None:
             wait = timedelta(seconds=queue.visibility_timeout) if after is None else after
             age, is_first = queue.now_at_sqs() - sent_at, receives(delivery) == 1
-            if text := warning_of_half(age, wait, retention=queue.retention, is_first=is_first):
-                extra = {"message_id": message.id, "queue": message.queue}
-                log_safely(log.warning, text, message.id, message.queue, message.group_id, queue.retention, extra=extra)
+            if uses_half(delivery, age, wait, retention=queue.retention, is_first=is_first):
+                report_half_used(delivery.message, queue.retention)
         return ""
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:

@@ -11,12 +11,11 @@ from recoverable._ladder.delivery import (
     carried_in,
     carried_in_order,
     in_this_life,
-    is_past_the_ladder,
-    place_on_ladder,
+    restore_place_in_order,
     restore_retry_state,
 )
 from recoverable._limits import MAX_COUNT
-from recoverable._message import Message, place, received
+from recoverable._message import Message, received
 from recoverable._sqs.wire import wire_of
 from recoverable.headers import FOLDED
 
@@ -52,7 +51,7 @@ def restored_delivery(
     in_order = platform.redelivers_only
     delivery = Delivery(message, broker_count(counted), carried_in_order(carried) if in_order else carried)
     if in_order:
-        place_by_count(delivery, recoverability)
+        restore_place_in_order(delivery, recoverability)
     else:
         restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
@@ -86,15 +85,6 @@ def broker_count(text: str) -> int:
 def receives(delivery: Delivery) -> int:
     """Return how often SQS delivered the message, this time included."""
     return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
-
-
-def place_by_count(delivery: Delivery, recoverability: Recoverability) -> None:
-    """Restore round and attempt of a delivery where the broker's count alone says them."""
-    immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
-    delivery.unreported = is_past_the_ladder(delivery.deliveries, max_immediate=immediate, max_delayed=delayed)
-    round_, attempt = place_on_ladder(delivery.deliveries, max_immediate=immediate, max_delayed=delayed)
-    place(delivery.message, round=round_, attempt=attempt)
-    delivery.deliveries = attempt
 
 
 def no_event(event: object, records: list[Record], error: Exception) -> ValueError:

@@ -12,7 +12,7 @@ from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
 from recoverable.azure._messages import as_list, checked_binary
 from recoverable.azure._processor import Processor
-from recoverable.azure._settings import ServiceBusSettings, check_timeout_in_order
+from recoverable.azure._settings import ServiceBusSettings, check_timeout_in_order, times_of
 from recoverable.hosting import FACTS_FILE, Environment, utc_clock
 
 if TYPE_CHECKING:
@@ -116,11 +116,9 @@ class ServiceBusEndpoint(Generic[R]):
         is_coroutine = is_coroutine_handler(handler)
         check_timeout_in_order(settings, is_coroutine=is_coroutine)
         self.queue, self.recoverability, self._settings = settings.queue, settings.recoverability, settings
-        for_handlers, for_sends = settings.times_of_batch()
+        times = times_of(settings)
         self._processor = Processor(
-            handler=handler, is_coroutine=is_coroutine, settings=settings, platform=settings.platform(),
-            patience=settings.patience, time_for_retries=settings.time_for_retries(), time_in_place=settings.time_in_place(),
-            time_for_handlers=for_handlers, time_for_sends=for_sends,
+            handler, is_coroutine, settings, settings.platform(times), times,
             environment=Environment(client, utc_clock(clock), nullcontext), facts_file=os.environ.get(FACTS_FILE),
         )  # fmt: skip
         if warm:

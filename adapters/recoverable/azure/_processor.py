@@ -15,7 +15,7 @@ from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Complete, Forward, Redeliver
-from recoverable.azure._messages import deliveries_of
+from recoverable.azure._messages import delivery_of
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recoverable._service_bus.senders import Broker
     from recoverable._service_bus.wire import Copy
     from recoverable.azure._outgoing import ServiceBusSender
-    from recoverable.azure._settings import ServiceBusSettings
+    from recoverable.azure._settings import ServiceBusSettings, Times
     from recoverable.hosting import Environment
 
 Forwards: TypeAlias = list[tuple[Delivery, Forward]]
@@ -78,11 +78,7 @@ class Processor(Frozen):
         is_coroutine: True if it returns a coroutine.
         settings: the endpoint's settings.
         platform: what it counts and can do.
-        patience: for how long sends are repeated that Service Bus did not take.
-        time_for_retries: for how long retries in process may start; None without them.
-        time_in_place: for how long a message may wait inside an invocation; None where none does.
-        time_for_handlers: for how long handlers may start; None where the host renews the locks.
-        time_for_sends: for how long copies may be sent; None as before.
+        times: for how long an invocation may do what its host sets an end to.
         environment: client and clock of an invocation that no test makes.
         facts_file: the path of the file that takes all facts, where a host asks for them.
     """
@@ -91,11 +87,7 @@ class Processor(Frozen):
     is_coroutine: bool
     settings: ServiceBusSettings
     platform: Platform
-    patience: timedelta
-    time_for_retries: timedelta | None
-    time_in_place: timedelta | None
-    time_for_handlers: timedelta | None
-    time_for_sends: timedelta | None
+    times: Times
     environment: Environment
     facts_file: str | None
 
@@ -119,17 +111,17 @@ class Processor(Frozen):
     def _run(self, natives: list[ServiceBusMessage], context: Context | None) -> Any:
         """Handle the messages; return an exception for the host, and for a coroutine handler a coroutine."""
         environment = current_environment.get() or self.environment
-        deliveries = deliveries_of(natives, self.settings, self.platform)
-        invocation = self._invocation(environment, context)
-        work = Processing(
-            deliveries, invocation, environment, self.settings, self.patience.total_seconds(),
-            countdown(environment, self.time_for_sends),
-        )  # fmt: skip
-        steps: Flow = process_messages(work)
-        if retried := [delivery for delivery in deliveries if delivery.carried.servicecontrol_retry]:
-            from recoverable.azure._outgoing import acknowledge_after  # noqa: PLC0415  # few messages are such
+        settings = self.settings
+        if len(natives) > 1:
+            from recoverable.azure._batches import without_ambiguous_fields  # noqa: PLC0415  # for batches alone
 
-            steps = acknowledge_after(steps, retried, work)
+            natives = without_ambiguous_fields(natives, settings.queue)
+        recoverability, platform = settings.recoverability, self.platform
+        deliveries = [delivery_of(native, settings.queue, recoverability, platform) for native in natives]
+        invocation = self._invocation(environment, context)
+        for_sends = countdown(environment, self.times.for_sends)
+        work = Processing(deliveries, invocation, environment, settings, self.times.patience, for_sends)
+        steps: Flow = process_messages(work)
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -151,7 +143,7 @@ class Processor(Frozen):
     def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
         own = self.settings.handler_timeout
         seconds = FOREVER if own is None else own.total_seconds()
-        deadline = WorkerDeadline(countdown(environment, self.time_for_handlers), seconds)
+        deadline = WorkerDeadline(countdown(environment, self.times.for_handlers), seconds)
         deadline.now = environment.seconds
 
         def lease() -> Lease:
@@ -161,14 +153,14 @@ class Processor(Frozen):
 
         invocation = Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
-            seconds_for_retries=countdown(environment, self.time_for_retries), limiter=self._limiter(environment),
+            seconds_for_retries=countdown(environment, self.times.for_retries), limiter=self._limiter(environment),
             observer=self._observer(environment, context), sender=partial(outgoing_sender, environment, self.settings),
             lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
         )  # fmt: skip
-        if self.time_in_place is not None:
+        if self.times.in_place is not None:
             from recoverable.azure._waiting import time_here  # noqa: PLC0415  # for sessions alone
 
-            invocation.seconds_in_place = countdown(environment, time_here(environment, self.time_in_place))
+            invocation.seconds_in_place = countdown(environment, time_here(environment, self.times.in_place))
         return invocation
 
     def _handler(self, environment: Environment) -> Callable[[Message], Any]:
@@ -265,7 +257,7 @@ def outgoing_sender(environment: Environment, settings: ServiceBusSettings) -> S
 
 
 def process_messages(work: Processing) -> Steps:
-    """Run the handlers of an invocation, then send the copies, and last the deferrals.
+    """Run the handlers of an invocation, then send the copies, then the deferrals, and last what ServiceControl waits for.
 
     Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
     crash are sent twice. Deferrals are sent last: when nothing takes a copy the whole batch is redelivered, and each
@@ -274,9 +266,28 @@ def process_messages(work: Processing) -> Steps:
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
+    yield from run_handlers(work)
+    if work.invocation.outgoing:
+        yield from send_collected(work)
+    forwards = yield from forwards_of(work.deliveries, work)
+    if forwards:
+        yield from send_all([each for each in forwards if not is_deferral(each[0])], work)
+        yield from send_deferrals([each for each in forwards if is_deferral(each[0])], work)
+    if any(delivery.carried.servicecontrol_retry for delivery in work.deliveries):
+        from recoverable.azure._outgoing import send_acknowledgements  # noqa: PLC0415  # few messages are such
+
+        yield partial(send_acknowledgements, work)
+
+
+def run_handlers(work: Processing) -> Steps:
+    """Take each message through the ladder in its turn, but those of a batch that were delivered before.
+
+    Raises:
+        Exception: a message is to be redelivered; see `abandon`.
+    """
     lock, settlements = work.settings.lock, work.invocation.settlements
     if lock is not None and len(work.deliveries) > 1:
-        from recoverable.azure._lock import hand_back_apart  # noqa: PLC0415  # for batches alone
+        from recoverable.azure._batches import hand_back_apart  # noqa: PLC0415  # for batches alone
 
         hand_back_apart(work, lock)
     for delivery in work.deliveries:
@@ -288,12 +299,6 @@ def process_messages(work: Processing) -> Steps:
         settlement = settlements.get(delivery.message)
         if isinstance(settlement, Redeliver):
             yield from abandon(delivery, settlement, work)
-    if work.invocation.outgoing:
-        yield from send_collected(work)
-    forwards = yield from forwards_of(work.deliveries, work)
-    if forwards:
-        yield from send_all([each for each in forwards if not is_deferral(each[0])], work)
-        yield from send_deferrals([each for each in forwards if is_deferral(each[0])], work)
 
 
 def send_collected(work: Processing) -> Steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen
@@ -12,17 +12,19 @@ from recoverable._ladder.settlement import Platform
 from recoverable._limits import NO_DELAY, checked_delay, checked_queue
 from recoverable._service_bus import app_settings
 from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, resolved
+from recoverable.azure._messages import is_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from recoverable._ladder.delivery import Delivery
 
 MARGIN = timedelta(seconds=5)
 """Time of a lock that may be over when the invocation begins, or that completing takes; of a short lock a tenth."""
 
 LONGEST_LOCK = timedelta(minutes=5)
 """The longest `lockDuration` (Service Bus, "Message transfers, locks, and settlement")."""
+
+RETRY_IN_A_BATCH = timedelta(seconds=10)
+"""For how long retries in process may start in a batch, whose locks the host does not renew."""
 
 RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
 """For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
@@ -79,60 +81,63 @@ class ServiceBusSettings(Frozen):
         return self.sessions == "ordered"
 
     @property
-    def patience(self) -> timedelta:
-        """Return for how long sends are repeated that Service Bus did not take."""
-        default = RESEND_IN_A_BATCH if self.batch else RESEND
-        return default if self.resend_for is None else self.resend_for
+    def waits_in_place(self) -> bool:
+        """True if messages of a session wait inside an invocation."""
+        is_limited = self.recoverability.rate_limit is not None
+        return not self.batch and (self.is_ordered or (self.sessions is True and is_limited))
 
-    def platform(self) -> Platform:
-        """Return what the queue on this host counts and can do.
-
-        Raises:
-            ValueError: order is kept, and an invocation cannot wait out one of the delays.
-        """
-        platform = Platform(
-            "header" if self.batch else "native", shared_process=True, text_log=True, is_source=is_source,
+    def platform(self, times: Times) -> Platform:
+        """Return what the queue on this host counts and can do."""
+        return Platform(
+            "header" if self.batch else "native", shared_process=True, sessions=bool(self.sessions), text_log=True,
+            is_source=is_source, redelivers_only=self.is_ordered, longest_delay=times.in_place if self.is_ordered else None,
             host=app_settings.host(os.environ), machine=app_settings.machine(os.environ),
         )  # fmt: skip
-        if not self.is_ordered:
-            return platform
-        from recoverable.azure._waiting import check_delays, host_options, longest_wait  # noqa: PLC0415  # for ordered sessions alone
+
+
+class Times(NamedTuple):
+    """For how long an invocation may do what its host sets an end to; None where nothing sets one.
+
+    Args:
+        patience: repeat sends that Service Bus did not take, in seconds.
+        for_retries: start retries in process; None also where there are none.
+        in_place: have a message of a session wait inside it; None also where none waits there.
+        for_handlers: start handlers of a batch: while copies can still leave, with their repetitions, and in half of the lock at least.
+        for_sends: send copies of a batch, whose locks the host does not renew.
+    """
+
+    patience: float
+    for_retries: timedelta | None
+    in_place: timedelta | None
+    for_handlers: timedelta | None
+    for_sends: timedelta | None
+
+
+def times_of(settings: ServiceBusSettings) -> Times:
+    """Return the times of an endpoint's invocations.
+
+    Raises:
+        ValueError: order is kept, and an invocation cannot wait out one of the delays.
+    """
+    resend = RESEND_IN_A_BATCH if settings.batch else RESEND
+    patience = resend if settings.resend_for is None else settings.resend_for
+    for_retries = in_place = for_handlers = for_sends = None
+    if settings.lock is not None:
+        for_sends = settings.lock - min(MARGIN, settings.lock / 10)
+        for_handlers = max(for_sends - patience, settings.lock / 2)
+    if settings.recoverability.immediate.in_process or settings.waits_in_place:
+        from recoverable.azure._waiting import check_delays, host_options, longest_wait  # noqa: PLC0415  # for those who ask for it
 
         longest = longest_wait(host_options(os.environ))
-        check_delays(self.recoverability.delayed, longest)
-        return platform.__replace__(redelivers_only=True, longest_delay=longest)
-
-    def time_for_retries(self) -> timedelta | None:
-        """Return for how long an invocation may start retries in process; None without them."""
-        if not self.recoverability.immediate.in_process:
-            return None
-        from recoverable.azure._waiting import host_options, time_for_retries  # noqa: PLC0415  # for those who ask for it
-
-        return time_for_retries(host_options(os.environ), batch=self.batch)
-
-    def time_in_place(self) -> timedelta | None:
-        """Return for how long a message of a session may wait inside an invocation; None where none waits there."""
-        limited = self.sessions and self.recoverability.rate_limit is not None
-        if self.batch or not (limited or self.is_ordered):
-            return None
-        from recoverable.azure._waiting import host_options, longest_wait  # noqa: PLC0415  # for sessions alone
-
-        return longest_wait(host_options(os.environ))
-
-    def times_of_batch(self) -> tuple[timedelta | None, timedelta | None]:
-        """Return for how long handlers may start in a batch, and copies may be sent; None where the host renews the locks.
-
-        Handlers start while copies can still leave, with their repetitions, and in half of the lock at least.
-        """
-        if self.lock is None:
-            return None, None
-        for_sends = self.lock - min(MARGIN, self.lock / 10)
-        return max(for_sends - self.patience, self.lock / 2), for_sends
-
-
-def is_source(name: str, delivery: Delivery) -> bool:
-    """True if a name is that of the queue that a delivery came from; Service Bus takes upper for lower case."""
-    return name.lower() == delivery.message.queue.lower()
+        if (
+            settings.recoverability.immediate.in_process
+        ):  # in half of the time, so that one as long as all before it ends in time
+            for_retries = min(longest / 2, RETRY_IN_A_BATCH) if settings.batch else longest / 2
+        if settings.waits_in_place:
+            in_place = longest
+        if settings.is_ordered:
+            check_delays(settings.recoverability.delayed, longest)
+    return Times(patience.total_seconds(), for_retries, in_place, for_handlers, for_sends)
 
 
 def with_error_queue(recoverability: Recoverability, queue: str, settings: Mapping[str, str]) -> Recoverability:

@@ -8,7 +8,7 @@ from logging import getLogger
 from typing import TYPE_CHECKING
 
 from recoverable._ladder.delivery import runs_left
-from recoverable._ladder.expiry import why_it_expires
+from recoverable._ladder.expiry import uses_half, why_it_expires
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.host_json import host_file, read_host_json
 from recoverable.azure._messages import aware, delivered
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 MARGIN = timedelta(seconds=30)
 """Time of an invocation that is kept for its handler and for settling."""
-
-RETRY_IN_A_BATCH = timedelta(seconds=10)
-"""For how long retries in process may start in a batch, whose locks the host does not renew."""
 
 
 def host_options(settings: Mapping[str, str]) -> HostOptions:
@@ -61,15 +58,6 @@ def time_here(environment: Environment, longest: timedelta) -> timedelta:
     """Return for how long an invocation may wait in place, where its host may end it sooner than host.json says."""
     timeout = environment.function_timeout
     return longest if timeout is None else max(min(longest, timedelta(seconds=timeout) - MARGIN), NO_DELAY)
-
-
-def time_for_retries(options: HostOptions, *, batch: bool) -> timedelta:
-    """Return for how long an invocation may start retries in process.
-
-    It is half of the time that it may wait: a retry that takes no longer than all that was before it then ends in time.
-    """
-    longest = longest_wait(options) / 2
-    return min(longest, RETRY_IN_A_BATCH) if batch else longest
 
 
 def check_delays(delayed: Delayed, longest: timedelta) -> None:
@@ -116,13 +104,19 @@ class SessionLease:
         return False
 
     def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message would expire before it is seen again; "" where it would not, or nothing says when it expires."""
+        """Return why a message would expire before it is seen again; "" where it would not, or nothing says when. Warn when half of its time is used."""
         began, ends = aware(delivery.native.enqueued_time_utc), aware(delivery.native.expires_at_utc)
         if began is None or ends is None:
             return ""
-        age = self._invocation.clock() - began
+        age, retention = self._invocation.clock() - began, ends - began
         wait = min(after or NO_DELAY, time_left(self._invocation))
-        return why_it_expires(age, wait, retention=ends - began, invocation=NO_DELAY)
+        why = why_it_expires(age, wait, retention=retention, invocation=NO_DELAY)
+        is_first = delivered(delivery.native.delivery_count) == 1
+        if not why and uses_half(delivery, age, wait, retention=retention, is_first=is_first):
+            from recoverable._observe.log import report_half_used  # noqa: PLC0415  # the failure side
+
+            report_half_used(delivery.message, retention)
+        return why
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message still waits here before it is handed back; None at its last delivery."""

@@ -8,18 +8,16 @@ from recoverable.timeouts._store import Row, Store, TooLarge
 from recoverable.timeouts._timeout import Timeout
 
 __all__ = [
-    "CriticalError", "Dispatcher", "DynamoDbStore", "Report", "Row", "SendFailed", "SqliteStore", "Store",
-    "StoreUnavailable", "Timeout", "Timeouts", "TimeoutsQueue", "TooLarge",
+    "CriticalError", "Dispatcher", "DynamoDbStore", "Report", "Row", "SendFailed", "Store", "StoreUnavailable",
+    "Timeout", "Timeouts", "TimeoutsQueue", "TooLarge",
 ]  # fmt: skip
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable.timeouts._dispatcher import CriticalError, Dispatcher
-    from recoverable.timeouts._dispatcher_run import Report
+    from recoverable.timeouts._dispatcher import CriticalError, Dispatcher, Report
     from recoverable.timeouts._dynamodb_store import DynamoDbStore
     from recoverable.timeouts._queue import TimeoutsQueue
     from recoverable.timeouts._sending import SendFailed
-    from recoverable.timeouts._sqlite import SqliteStore
 else:
     from recoverable._lazy import attach
 
@@ -27,11 +25,9 @@ else:
         __name__,
         __all__,
         {
-            "recoverable.timeouts._dispatcher": ("CriticalError", "Dispatcher"),
-            "recoverable.timeouts._dispatcher_run": ("Report",),
+            "recoverable.timeouts._dispatcher": ("CriticalError", "Dispatcher", "Report"),
             "recoverable.timeouts._dynamodb_store": ("DynamoDbStore",),
             "recoverable.timeouts._queue": ("TimeoutsQueue",),
             "recoverable.timeouts._sending": ("SendFailed",),
-            "recoverable.timeouts._sqlite": ("SqliteStore",),
         },
     )

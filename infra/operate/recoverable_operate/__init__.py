@@ -3,6 +3,6 @@
 `stamp` runs in a function of its own: it makes error copies of dead letters.
 """
 
-from recoverable_operate._stamp.stamp import stamp
+from recoverable_operate._stamp import stamp
 
 __all__ = ["stamp"]

@@ -14,8 +14,9 @@ from docs.pages import section
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.powertools import RecoverableBatchProcessor
-from recoverable.timeouts import Dispatcher, SqliteStore, Timeouts
+from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable_local.testing import SqsWorld, Throttled, Unreachable, VisibilityExpired
+from recoverable_local.timeouts import SqliteStore
 
 MINUTE = 60.0
 FUNCTION = timedelta(minutes=15)

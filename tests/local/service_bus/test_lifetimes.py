@@ -246,6 +246,7 @@ def test_a_new_token_keeps_a_link() -> None:
 def test_a_token_of_another_entity_ends_nothing() -> None:
     peer = Peer()
     peer.put_token(time.time() + 1 * MINUTE, "sb://localhost/others")
+    peer.put_token(time.time() + 20 * MINUTE)
     peer.attach()
 
     peer.wait(9 * MINUTE)

@@ -10,8 +10,9 @@ import pytest
 from local.testing.ladders import endpoint, seconds
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.timeouts import Dispatcher, SqliteStore, Timeouts
+from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable_local.testing import EndlessRun, SqsWorld, Throttled
+from recoverable_local.timeouts import SqliteStore
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 

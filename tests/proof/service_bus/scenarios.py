@@ -71,7 +71,7 @@ class Scenario:
     counted: bool = True
     copied: bool = True
     apart: bool = True
-    share: float = 0.4
+    share: float = 0.2
     pairs: int = 235
     create_missing: bool = True
     queue: str = QUEUE

@@ -67,7 +67,7 @@ class Scenario:
     counted: bool = True
     copied: bool = True
     seed: int | None = None
-    share: float = 0.4
+    share: float = 0.2
     pairs: int = 100
     sends_to: tuple[str, ...] = ("out",)
     create_missing: bool = True

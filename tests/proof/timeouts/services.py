@@ -9,7 +9,8 @@ from typing import Any
 from proof.timeouts.history import History, Sending
 from proof.timeouts.stage import Failure, Stage
 from proof.timeouts.table import Tables, refusal
-from recoverable.timeouts import DynamoDbStore, SqliteStore, StoreUnavailable
+from recoverable.timeouts import DynamoDbStore, StoreUnavailable
+from recoverable_local.timeouts import SqliteStore
 from waiting.stores import OneShard
 
 URL = "http://127.0.0.1:1/123456789012/"

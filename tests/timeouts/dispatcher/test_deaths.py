@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, DynamoDbStore, SqliteStore
-from recoverable.timeouts._dispatcher_run import CHUNK
+from recoverable.timeouts import Dispatcher, DynamoDbStore
+from recoverable.timeouts._dispatcher import CHUNK
+from recoverable_local.timeouts import SqliteStore
 from waiting.points import Killed, Point, due, every_point, keep_all, kill
 from waiting.rows import NOW, stored, take
 from waiting.stores import Cloud

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, Report, SqliteStore, Store, Timeout
+from recoverable.timeouts import Dispatcher, Report, Store, Timeout
 from recoverable.timeouts._timeout import new_id
+from recoverable_local.timeouts import SqliteStore
 from waiting.stores import PAGE
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 

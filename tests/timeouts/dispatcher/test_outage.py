@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import CriticalError, Dispatcher, SqliteStore, Store, StoreUnavailable
+from recoverable.timeouts import CriticalError, Dispatcher, Store, StoreUnavailable
 from recoverable.timeouts._dispatcher import Circuit
+from recoverable_local.timeouts import SqliteStore
 from waiting.rows import NOW
 from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Meddled, Shop

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from builders import Clock, seconds
-from recoverable.timeouts import Dispatcher, DynamoDbStore, Report, SqliteStore
-from recoverable.timeouts._dispatcher_run import CHUNK
+from recoverable.timeouts import Dispatcher, DynamoDbStore, Report
+from recoverable.timeouts._dispatcher import CHUNK
+from recoverable_local.timeouts import SqliteStore
 from waiting.backlog import CountingSqs, fill
 from waiting.rows import NOW, stored
 from waiting.stores import PAGE, Cloud

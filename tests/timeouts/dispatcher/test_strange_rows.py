@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import Dispatcher, Report, SqliteStore
+from recoverable.timeouts import Dispatcher, Report
 from recoverable.timeouts._dynamodb_items import due_key, kept_key
+from recoverable_local.timeouts import SqliteStore
 from waiting.backlog import URL, CountingSqs
 from waiting.rows import NOW, keep, scan, stored, take
 from waiting.stores import Cloud

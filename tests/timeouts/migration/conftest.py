@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recoverable.timeouts import SqliteStore, Store
+from recoverable.timeouts import Store
+from recoverable_local.timeouts import SqliteStore
 from waiting.rows import NOW, stored
 from waiting.stores import sqlite
 from waiting.world import HOUR

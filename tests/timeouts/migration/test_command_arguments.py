@@ -40,6 +40,16 @@ def test_a_table_is_known_by_its_name_and_its_arn(one: str, other: str, *, same:
     assert (is_same_store(one, other), is_same_store(other, one)) == (same, same)
 
 
+def test_a_store_that_is_not_installed_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("recoverable_operate._migration.command.entry_points", lambda **_: ())
+    with pytest.raises(SystemExit):
+        main(["timeouts", "migrate", "dynamodb:timeouts", "sqlite:timeouts"])
+
+    assert "sqlite:FILE needs recoverable_local: pip install recoverable-local" in capsys.readouterr().err
+
+
 WRONG = [
     (["preview", "redis:x"], "'redis:x' is no store; write dynamodb:TABLE or sqlite:FILE"),
     (["preview", "sqlite:/nowhere/x"], "there is no file '/nowhere/x'; write sqlite:FILE with one"),

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import SqliteStore, Store, Timeout
+from recoverable.timeouts import Store, Timeout
+from recoverable_local.timeouts import SqliteStore
 from recoverable_operate._migration.moving import CHUNK, SendResult, StoreTarget, abort, migrate
 from waiting.moving import moved
 from waiting.rows import ALL, NOW, stored, take

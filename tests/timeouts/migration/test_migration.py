@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from builders import seconds
-from recoverable.timeouts import SqliteStore, Store
+from recoverable.timeouts import Store
 from recoverable.timeouts._store import Kept, Selection
+from recoverable_local.timeouts import SqliteStore
 from recoverable_operate._migration.moving import SKIPPED_KEPT, StoreTarget, abort, preview
 from waiting.moving import moved
 from waiting.rows import ALL, NOW, claims, poll, stored, take

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable.timeouts import DynamoDbStore, SqliteStore, Store, Timeout
+from recoverable.timeouts import DynamoDbStore, Store, Timeout
 from recoverable.timeouts._timeout import new_id
+from recoverable_local.timeouts import SqliteStore
 from waiting.rows import AHEAD, NOW, claims, poll, stored, take
 from waiting.stores import PAGE
 from waiting.world import DAY, HOUR

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from recoverable_operate._check.report import Finding, Report, numbered
-from recoverable_operate._commands.terminal import Terminal, printable
+from recoverable_operate._commands.terminal import Terminal
 from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES
 
 MUST = {each.name: each.must for rules in (SQS_RULES, SERVICE_BUS_RULES) for each in rules}
@@ -21,7 +21,7 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 
 def write_text(report: Report, terminal: Terminal) -> None:
     """Write what a person reads."""
-    terminal.show(printable("\n".join(lines(report)), lines=True))
+    terminal.show(*lines(report))
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -69,7 +69,7 @@ def write_github(report: Report, terminal: Terminal) -> None:
         terminal.show(
             f"::notice title={escaped(check.rule, more=',:')}::{escaped(f'not checked: {check.not_checked}')}"
         )
-    terminal.show(printable(report.counts))
+    terminal.show(report.counts)
 
 
 def escaped(text: str, more: str = "") -> str:
@@ -79,7 +79,7 @@ def escaped(text: str, more: str = "") -> str:
 
 def write_sarif(report: Report, terminal: Terminal) -> None:
     """Write one log of SARIF 2.1.0."""
-    terminal.show(json.dumps(sarif(report), indent=2))
+    terminal.show(*json.dumps(sarif(report), indent=2).splitlines())
 
 
 def sarif(report: Report) -> dict[str, Any]:

@@ -172,15 +172,15 @@ def show_plan(session: Session, plan: Plan, verb: str, settings: Settings | None
     if plan.groups:
         terminal.show(group_table(plan.groups.values()))
     for to, count in sorted(plan.targets.items()):
-        terminal.show(printable(f"{verb} {count}{f' to {to}' if to else ''}"))
+        terminal.show(f"{verb} {count}{f' to {to}' if to else ''}")
     for reason, count in plan.refused.most_common():
-        terminal.show(printable(f"leave {count}: {reason}"))
+        terminal.show(f"leave {count}: {reason}")
     if plan.waiting:
         terminal.show(f"leave {plan.waiting}: scheduled or deferred")
     if plan.behind:
         terminal.show(f"leave {plan.behind}: another message of their group stays before them")
     if plan.allow:
-        allow = " ".join(f"--allow {shlex.quote(printable(queue))}" for queue in sorted(plan.allow))
+        allow = " ".join(f"--allow {shlex.quote(queue)}" for queue in sorted(plan.allow))
         terminal.show(f"If that is right, add: {allow}")
     if settings and settings.canary:
         show_canary(session, plan, settings)
@@ -223,8 +223,7 @@ def show_outcome(session: Session, outcome: Outcome, *, as_json: bool) -> None:
     if as_json:
         session.terminal.data(asdict(outcome))
         return
-    for line in outcome_lines(outcome):
-        session.terminal.show(printable(line))
+    session.terminal.show(*outcome_lines(outcome))
 
 
 def outcome_lines(outcome: Outcome) -> list[str]:

@@ -24,7 +24,7 @@ from recoverable_operate._commands.display import show_plan, watched
 from recoverable_operate._commands.export import new_file
 from recoverable_operate._commands.retry import agreed
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, messages, printable
+from recoverable_operate._commands.terminal import DONE, NOTHING, PARTLY, messages
 from recoverable_operate.errors import FailedMessage, Plan
 from recoverable_operate.errors._exchange import line_of
 from recoverable_operate.errors._redrive import name_of
@@ -58,9 +58,9 @@ def purge(session: Session, arguments: argparse.Namespace) -> int:
     path = arguments.file or f"purged-{name.replace('/', '-')}-{session.clock.now():%Y%m%dT%H%M%S}.jsonl"
     with new_file(path) as file:
         deleted, failed = delete_chosen(session, file)
-    session.terminal.show(printable(f"Deleted {deleted}, after they were written to {path}."))
+    session.terminal.show(f"Deleted {deleted}, after they were written to {path}.")
     for why, count in failed.items():
-        session.terminal.show(printable(f"Still here: {count} ({why})."))
+        session.terminal.show(f"Still here: {count} ({why}).")
     return DONE if deleted == plan.chosen and plan.whole else PARTLY
 
 

@@ -17,9 +17,10 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from recoverable_operate._commands.arguments import add_looking, add_max_delivery_count, add_sending, filter_of
@@ -64,22 +65,23 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if (
         answered(session, arguments, by_name=limited)
         and session.queue.sends_along
-        and not (arguments.canary or getattr(arguments, "edit", False))
+        and not (arguments.canary or arguments.edit)
     ):
         return retry_along(session, arguments)
-    plan, settings, more = Plan(), settings_of(arguments), planner(session, arguments)
+    plan, settings = Plan(), settings_of(arguments)
+    look = partial(plan_redrive, session.queue, filter_of(arguments), arguments.limit, rules_of(session, arguments))
     with watched(session, plan):
-        more(plan)
+        look(plan)
     print_plan(session, arguments, plan, settings)
     if (status := status_of(plan)) is not None:
         return status
-    if getattr(arguments, "edit", False):
+    if arguments.edit:
         edited = edited_message(plan, session.queue)
         settings = replace(settings, edits={edited.broker_id: edited})
     if (status := agreed(session, arguments, f"Send {messages(plan.chosen)}?", by_name=limited)) is not None:
         return status
     with redriving(session, plan, settings) as redrive:
-        redrive.run_groups(plan, more)
+        redrive.run_groups(plan, look)
     return finish(session, arguments, plan, redrive.outcome)
 
 
@@ -117,12 +119,6 @@ def status_of(plan: Plan) -> int | None:
     return REFUSED if plan.matched else NOTHING
 
 
-def planner(session: Session, arguments: argparse.Namespace) -> Callable[[Plan], None]:
-    """Return what looks at the queue and chooses, as often as it is called."""
-    rules, wanted = rules_of(session, arguments), filter_of(arguments)
-    return lambda plan: plan_redrive(session.queue, wanted, arguments.limit, rules, plan)
-
-
 @contextmanager
 def redriving(session: Session, plan: Plan, settings: Settings) -> Iterator[Redrive]:
     """Yield a run that sends, and show how far it is."""
@@ -137,18 +133,9 @@ def answered(session: Session, arguments: argparse.Namespace, *, by_name: bool) 
     Raises:
         OperateError: it confirms another name.
     """
-    return confirmed(session, arguments) or (arguments.yes and not by_name and not session.place.production)
-
-
-def confirmed(session: Session, arguments: argparse.Namespace) -> bool:
-    """True if `--confirm` is the name of the place, or of the queue where no place is named.
-
-    Raises:
-        OperateError: it is another one.
-    """
     if arguments.confirm not in (None, name := name_to_confirm(session)):
         raise OperateError(f"--confirm is {arguments.confirm!r}, but the name is {name!r}")
-    return arguments.confirm is not None
+    return arguments.confirm is not None or (arguments.yes and not by_name and not session.place.production)
 
 
 def name_to_confirm(session: Session) -> str:
@@ -165,9 +152,9 @@ def agreed(session: Session, arguments: argparse.Namespace, question: str, *, by
         question: asks for it.
         by_name: True if only the name of the place or queue answers, as always in production.
     """
-    name, by_name = name_to_confirm(session), by_name or session.place.production
-    if confirmed(session, arguments) or (arguments.yes and not by_name):
+    if answered(session, arguments, by_name=by_name):
         return None
+    name, by_name = name_to_confirm(session), by_name or session.place.production
     if session.terminal.interactive:
         how = f"Type {name} to do it: " if by_name else "[y/N] "
         typed = session.terminal.answer(f"{question} {how}", session.queue.keep)

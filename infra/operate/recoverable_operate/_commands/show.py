@@ -13,7 +13,7 @@ import base64
 from recoverable_operate._commands.arguments import add_looking, filter_of
 from recoverable_operate._commands.display import finish_look, message_data
 from recoverable_operate._commands.session import Session, run_with_queue
-from recoverable_operate._commands.whole import details
+from recoverable_operate._commands.whole import lines_of
 from recoverable_operate.errors import FailedMessage, Plan, matching
 
 
@@ -35,7 +35,7 @@ def show(session: Session, arguments: argparse.Namespace) -> int:
         if arguments.json:
             session.terminal.data(whole_data(message))
         else:
-            session.terminal.show(details(message, session.place, session.queue.address))
+            session.terminal.show(*lines_of(message, session.place, session.queue.address))
     return finish_look(session, plan)
 
 

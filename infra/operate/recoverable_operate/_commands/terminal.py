@@ -15,9 +15,10 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
+from rich.table import Table
 
 from recoverable_operate.errors import Stop
 
@@ -48,9 +49,13 @@ class Terminal:
         self.interactive = sys.stdin.isatty() and sys.stdout.isatty()
         self._out, self.err = console(sys.stdout), console(sys.stderr)
 
-    def show(self, renderable: RenderableType) -> None:
-        """Print a table or a text."""
-        self._out.print(renderable, markup=False, highlight=False, soft_wrap=isinstance(renderable, str))
+    def show(self, *parts: str | Table) -> None:
+        """Print tables, and lines whose text cannot steer the terminal or forge another line."""
+        for part in parts:
+            if isinstance(part, str):
+                self._out.print(printable(part), soft_wrap=True)
+            else:
+                self._out.print(part)
 
     def data(self, value: dict[str, Any]) -> None:
         """Print a line of JSON, its control characters escaped."""
@@ -68,7 +73,7 @@ class Terminal:
 
     def note(self, text: str) -> None:
         """Print a line beside the result: to stderr."""
-        self.err.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        self.err.print(printable(text), soft_wrap=True)
 
     def remark(self, text: str) -> None:
         """Print a line that nobody needs to act on, unless it is to be quiet."""
@@ -175,17 +180,10 @@ def messages(count: int) -> str:
     return "1 message" if count == 1 else f"{count} messages"
 
 
-def printable(text: str, *, lines: bool = False) -> str:
-    """Return the text with what could steer a terminal, or turn its direction, written as escapes.
-
-    Args:
-        text: what somebody wrote.
-        lines: True to keep line ends and tabs.
-    """
-    kept = "\n\t" if lines else ""
+def printable(text: str) -> str:
+    """Return the text in one line, with what could steer a terminal, or turn its direction, written as escapes."""
     return "".join(
-        each if each.isprintable() or each in kept else each.encode("unicode_escape", "surrogatepass").decode()
-        for each in text
+        each if each.isprintable() else each.encode("unicode_escape", "surrogatepass").decode() for each in text
     )
 
 

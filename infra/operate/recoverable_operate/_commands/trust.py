@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from recoverable_operate._commands.places import FILE, NEEDS_TRUST, PlacesFile, project_file, read, trust
-from recoverable_operate._commands.terminal import DONE, REFUSED, Terminal, printable
+from recoverable_operate._commands.terminal import DONE, REFUSED, Terminal
 from recoverable_operate.errors import OperateError
 
 
@@ -37,11 +37,11 @@ def trust_project(terminal: Terminal, *, yes: bool) -> int:
     if (path := project_file()) is None:
         raise OperateError(f"there is no {FILE} in this folder, nor above it")
     file = PlacesFile(path, read(path), trusted=True)
-    terminal.show(printable(str(path)))
+    terminal.show(str(path))
     for name, table in file.tables().items():
         place = file.place(name, table)
         said = "".join(f", {key} {table[key]}" for key in NEEDS_TRUST if key in table)
-        terminal.show(printable(f"  {name}: {place.queue}{said}"))
+        terminal.show(f"  {name}: {place.queue}{said}")
     if not (yes or agreed(terminal)):
         return REFUSED
     trust(file)

@@ -1,4 +1,4 @@
-"""Describe one message whole, in lines: the way it went, where its log is, headers, stack trace and body. Nobody's text can forge a line."""
+"""Describe one message whole, in lines: the way it went, where its log is, headers, stack trace and body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from recoverable._ladder import faults
 from recoverable.headers import FIRST_FAILED_AT, LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, read_date
 from recoverable_operate._commands.display import time_text
 from recoverable_operate._commands.places import Place
-from recoverable_operate._commands.terminal import printable
 from recoverable_operate.errors import FailedMessage, group_of
 from recoverable_operate.errors._message import FRAME
 
@@ -31,19 +30,14 @@ PORTAL = "https://portal.azure.com/#blade/Microsoft_OperationsManagementSuite_Wo
 END_OF_CAUSE = "--- End of inner exception stack trace ---"
 
 
-def details(message: FailedMessage, place: Place, address: str) -> str:
-    """Return the text that describes the message: each line is ours, with what others wrote in it made harmless.
+def lines_of(message: FailedMessage, place: Place, address: str) -> Iterator[str]:
+    """Yield the lines that describe the message.
 
     Args:
         message: the message.
         place: names the Application Insights that has the log.
         address: the full address of the error queue.
     """
-    return "\n".join(map(printable, lines_of(message, place, address)))
-
-
-def lines_of(message: FailedMessage, place: Place, address: str) -> Iterator[str]:
-    """Yield the lines that describe the message."""
     group = group_of(message)
     yield f"message {message.id}"
     yield f"group   {group.id}  {group.title}"

@@ -4,8 +4,8 @@
   migrate   move it; a dry run unless --really is given. Run it again after an interruption: it goes on
   abort     release what an interrupted migration holds to the dispatcher; a dry run unless --really is given
 
-Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or sqlite:FILE. A timeout is hidden from the dispatcher while it is moved,
-so that it is not sent twice. Timeouts that the dispatcher may have taken already are skipped. Run one migration of a store at a time.
+Stores are written dynamodb:TABLE (region and credentials as for any AWS tool) or, with recoverable-local, sqlite:FILE. A timeout is hidden
+from the dispatcher while it is moved, so that it is not sent twice. Timeouts that the dispatcher may have taken already are skipped. Run one migration of a store at a time.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 
 from recoverable._service_bus.app_settings import is_connection_string, shown
 from recoverable._sqs.sender import Sender
@@ -27,6 +28,9 @@ from recoverable_operate._migration.moving import SqsTarget, StoreTarget, Summar
 from recoverable_operate._migration.service_bus_client import ServiceBusTarget
 
 VERBS = ("preview", "migrate", "abort")
+
+STORES = "recoverable.timeouts_stores"
+"""The group of entry points that name kinds of stores: `recoverable_local`, which nothing here imports, has `sqlite`."""
 
 HINTS = {
     "NoRegionError": "set the region in AWS_DEFAULT_REGION or your AWS profile",
@@ -221,17 +225,19 @@ def parse_store(address: str) -> Store:
 
 
 def open_sqlite(path: str) -> Store:
-    """Open the store in a file.
+    """Open the store in a file, if the distribution that has such a store is installed.
 
     Raises:
-        ArgumentTypeError: the file cannot be made, or is no database.
+        ArgumentTypeError: it is not installed, or the file cannot be made or is no database.
     """
-    from recoverable.timeouts import SqliteStore  # noqa: PLC0415
-
+    installed = entry_points(group=STORES, name="sqlite")
+    if not installed:
+        raise ArgumentTypeError("sqlite:FILE needs recoverable_local: pip install recoverable-local")
     try:
-        return SqliteStore(path)
+        store: Store = next(iter(installed)).load()(path)
     except StoreUnavailable as error:
         raise ArgumentTypeError(f"{path!r}: {error}") from None
+    return store
 
 
 def open_service_bus(name: str) -> Target:

@@ -16,20 +16,18 @@ CREATE INDEX by_group ON held (grouped, place) WHERE grouped IS NOT NULL;
 """
 
 
-class Held(NamedTuple):
-    """A message that is held.
+class Chosen(NamedTuple):
+    """A message that was chosen.
 
     Args:
         id: the broker's id.
-        handle: what the broker knows this receive by.
         raw: the message as text.
-        target: where it is to be sent; None when it was not chosen, empty when it is to be deleted.
+        target: where it is to be sent; empty when it is to be deleted.
     """
 
     id: str
-    handle: str
     raw: str
-    target: str | None
+    target: str
 
 
 class Holding:
@@ -43,43 +41,40 @@ class Holding:
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {HELD_TABLE}")
 
-    def add(self, held: Held, *, until: float, now: float, group: str | None = None) -> bool:
-        """Add a message, or note its newer handle. Return True if it is new."""
-        values = (held.id, held.handle, until, now, held.raw, held.target, group)
-        if self._database.execute("INSERT OR IGNORE INTO held VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", values).rowcount:
+    def add(
+        self, broker_id: str, handle: str = "", *, until: float = 0, now: float = 0, group: str | None = None
+    ) -> bool:
+        """Add a message, or note its newer handle. Return True if it is new.
+
+        Args:
+            broker_id: the broker's id.
+            handle: what the broker knows this receive by.
+            until: when it is visible again.
+            now: the time of the receive.
+            group: the group of which one message is taken at a time.
+        """
+        values = (broker_id, handle, until, now, group)
+        if self._database.execute(
+            "INSERT OR IGNORE INTO held (id, handle, until, first, grouped) VALUES (?, ?, ?, ?, ?)", values
+        ).rowcount:
             return True
-        self._database.execute("UPDATE held SET handle = ?, until = ? WHERE id = ?", (held.handle, until, held.id))
+        self._database.execute("UPDATE held SET handle = ?, until = ? WHERE id = ?", (handle, until, broker_id))
         return False
 
-    def choose(self, broker_id: str, target: str) -> None:
-        """Note where a message is to be sent; empty when it is to be deleted."""
-        self._database.execute("UPDATE held SET target = ? WHERE id = ?", (target, broker_id))
+    def choose(self, broker_id: str, target: str, raw: str = "") -> None:
+        """Note where a message is to be sent, and its text; an empty target when it is to be deleted."""
+        self._database.execute("UPDATE held SET target = ?, raw = ? WHERE id = ?", (target, raw, broker_id))
 
-    def write(self, broker_id: str, raw: str) -> None:
-        """Write the text of a message that was added without it."""
-        self._database.execute("UPDATE held SET raw = ? WHERE id = ?", (raw, broker_id))
-
-    def chosen(self, count: int) -> list[Held]:
-        """Return the next chosen messages, in the order in which they were found, all of one target."""
-        first = self._database.execute(
-            "SELECT target FROM held WHERE target IS NOT NULL ORDER BY target, place LIMIT 1"
-        ).fetchone()
-        if first is None:
-            return []
+    def chosen(self, count: int) -> list[Chosen]:
+        """Return the next chosen messages of one target, in the order in which they were found, one of each group at most."""
         rows = self._database.execute(
-            "SELECT id, handle, raw, target FROM held WHERE target = ? ORDER BY place LIMIT ?", (first[0], count)
-        )
-        return [Held(*row) for row in rows]
-
-    def chosen_of_groups(self, count: int) -> list[Held]:
-        """Return the next chosen messages of one target, one of each group at most."""
-        rows = self._database.execute(
-            "SELECT id, handle, raw, target FROM held AS one WHERE target IS NOT NULL AND NOT EXISTS "
+            "SELECT id, raw, target FROM held AS one WHERE target IS NOT NULL AND NOT EXISTS "
             "(SELECT 1 FROM held AS other WHERE other.grouped = one.grouped AND other.place < one.place) "
             "ORDER BY target, place LIMIT ?",
             (count,),
-        ).fetchall()
-        return [Held(*row) for row in rows if row[3] == rows[0][3]]
+        )
+        found = [Chosen(*row) for row in rows]
+        return [each for each in found if each.target == found[0].target]
 
     def newest_handles(self, broker_ids: Sequence[str]) -> dict[str, str]:
         """Return the newest handles of messages, as far as they are held."""

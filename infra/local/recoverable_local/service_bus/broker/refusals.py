@@ -100,11 +100,6 @@ def rule_exists(name: str) -> RefusedError:
     return RefusedError("com.microsoft:entity-already-exists", f"The rule '{name}' already exists.", status=409)
 
 
-def rule_not_found(name: str) -> RefusedError:
-    """Return the error for a rule that does not exist."""
-    return RefusedError("amqp:not-found", f"The rule '{name}' could not be found.", status=404)
-
-
 def idle_link(link: Attach, seconds: int) -> RefusedError:
     """Return the error for a link that nobody has used for so long."""
     code, origin = ("consumer", "AmqpMessageConsumer") if link.peer_receives else ("publisher", "AmqpMessagePublisher")
@@ -113,9 +108,15 @@ def idle_link(link: Attach, seconds: int) -> RefusedError:
 
 
 def unauthorized(link: Attach, path: str) -> RefusedError:
-    """Return the error for a link whose token has expired."""
+    """Return the error for a link to an entity that no token of the client is for."""
     claim = "Listen" if link.peer_receives else "Send"
-    details = f"Unauthorized access. '{claim}' claim(s) are required to perform this operation. Resource: '{path}'."
+    text = f"Unauthorized access. '{claim}' claim(s) are required to perform this operation. Resource: '{path}'."
+    return RefusedError("amqp:unauthorized-access", text, status=401)
+
+
+def token_ended(link: Attach, path: str) -> RefusedError:
+    """Return the error for a link whose token has expired."""
+    details = unauthorized(link, path).description
     return RefusedError("amqp:link:detach-forced", _detached(link, "RenewToken", details))
 
 
@@ -129,6 +130,12 @@ def no_links(seconds: int) -> RefusedError:
     return RefusedError(
         "amqp:connection:forced", f"The connection was closed by container 'recoverable' because it {text}"
     )
+
+
+def wrong_scope(scope: str, audience: str) -> RefusedError:
+    """Return the error for a shared access signature of one entity that is sent for another."""
+    text = f"InvalidAudience: The token is for '{scope}', and was sent for '{audience}'."
+    return RefusedError("amqp:unauthorized-access", text, status=401)
 
 
 def expired_token(at: datetime) -> RefusedError:

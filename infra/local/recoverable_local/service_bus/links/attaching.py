@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import parse_qs
 
 from recoverable_local.service_bus.amqp.decoding import decode
 from recoverable_local.service_bus.amqp.performatives import Attach
@@ -13,9 +14,10 @@ from recoverable_local.service_bus.broker.holding.content import parse
 from recoverable_local.service_bus.broker.limits import MAX_MESSAGE, check_size
 from recoverable_local.service_bus.broker.namespace import Namespace
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS, check_target
-from recoverable_local.service_bus.broker.refusals import RefusedError, not_allowed
+from recoverable_local.service_bus.broker.refusals import RefusedError, not_allowed, wrong_scope
 from recoverable_local.service_bus.faults import DroppedError, Faults, Operation, SilencedError
 from recoverable_local.service_bus.links.incoming import IncomingLink
+from recoverable_local.service_bus.links.lifetimes import covers
 from recoverable_local.service_bus.links.management import manage
 from recoverable_local.service_bus.links.outgoing import SESSION_FILTER, OutgoingLink
 from recoverable_local.service_bus.links.requests import Answer, Request, encode_answer, parse_request
@@ -30,10 +32,12 @@ _SESSION_TIMEOUT = 60_000  # milliseconds that a receiver waits for any session 
 def attach(session: Session, request: Attach, namespace: Namespace, faults: Faults) -> None:
     """Create the link that a peer requests, or refuse it."""
     node = _path(request.source if request.peer_receives else request.target)
-    if node.lower() == _CBS or node.lower().endswith(_MANAGEMENT):
-        _attach_requests(session, request, node, namespace, faults)
-        return
     try:
+        if node.lower() != _CBS:
+            session.lifetimes.check(request, node)
+        if node.lower() == _CBS or node.lower().endswith(_MANAGEMENT):
+            _attach_requests(session, request, node, namespace, faults)
+            return
         entity = faults.perform(Operation.ATTACH, node, lambda: namespace.open(node))
         (_attach_receiver if request.peer_receives else _attach_sender)(session, request, entity, faults)
     except RefusedError as refused:
@@ -109,12 +113,14 @@ def _attach_requests(session: Session, request: Attach, node: str, namespace: Na
 
 
 def _authenticate(session: Session, faults: Faults, request: Request) -> Answer:
-    """Take a token, whose signature is not checked, until it expires."""
-    audience, expiration = request.properties.get("name"), request.properties.get("expiration")
+    """Take a token until it expires, for the entity that it names. Its signature is not checked."""
+    audience, expiration = _path(str(request.properties.get("name"))), request.properties.get("expiration")
+    signed = parse_qs(request.token.removeprefix("SharedAccessSignature ")).get("sr", [audience])[0]
 
     def accept() -> Answer:
-        if expiration is not None:
-            session.lifetimes.authorize(_path(str(audience)), expiration / 1000)
+        if not covers(_path(signed), audience):
+            raise wrong_scope(_path(signed), audience)
+        session.lifetimes.authorize(audience, None if expiration is None else expiration / 1000)
         return Answer(202, "Accepted")
 
     try:

@@ -1,4 +1,4 @@
-"""End what Service Bus ends by itself: links that are idle or whose token has expired, and connections without links."""
+"""Keep the tokens of a connection, and end what Service Bus ends by itself: links that are idle or whose token has expired, and connections without links."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from recoverable_local.service_bus.broker.namespace import Namespace
-from recoverable_local.service_bus.broker.refusals import RefusedError, expired_token, idle_link, no_links, unauthorized
+from recoverable_local.service_bus.broker.refusals import (
+    RefusedError,
+    expired_token,
+    idle_link,
+    no_links,
+    token_ended,
+    unauthorized,
+)
 
 if TYPE_CHECKING:
+    from recoverable_local.service_bus.amqp.performatives import Attach
     from recoverable_local.service_bus.links.session import Link
 
 IDLE_LINK, NO_LINKS, NO_FIRST_LINK = 600, 300, 60
@@ -38,22 +46,31 @@ class Lifetimes:
         self._planned: float | None = inf
         self.plan()
 
-    def authorize(self, path: str, expires_at: float) -> None:
+    def authorize(self, path: str, expires_at: float | None) -> None:
         """Note until when a token allows what a client does at a path; an empty path stands for the whole namespace.
 
         The client knows the machine's clock alone. So the token expires when as much of the namespace's time has passed as it has left.
 
         Args:
             path: The entity's path.
-            expires_at: The token's expiry, in seconds since 1970.
+            expires_at: The token's expiry, in seconds since 1970; None for none.
 
         Raises:
             RefusedError: It has expired.
         """
-        left = expires_at - time.time()
+        left = inf if expires_at is None else expires_at - time.time()
         if left <= 0:
-            raise expired_token(datetime.fromtimestamp(expires_at, UTC))
+            raise expired_token(datetime.fromtimestamp(expires_at or 0, UTC))
         self._tokens[path.lower()] = self.clock() + left
+
+    def check(self, link: Attach, path: str) -> None:
+        """Check that one of the connection's tokens is for a path. Where the client has sent none, nothing is checked.
+
+        Raises:
+            RefusedError: All of them are for other entities.
+        """
+        if self._tokens and not self._token_ends(path):
+            raise unauthorized(link, path)
 
     def plan(self) -> None:
         """Plan the next end; called whenever the client has said something."""
@@ -94,9 +111,18 @@ class Lifetimes:
         return min(link.used_at + IDLE_LINK, self._token_end(link))
 
     def _token_end(self, link: Link) -> float:
-        return min(self._tokens.get(link.path.lower(), inf), self._tokens.get("", inf))
+        return max(self._token_ends(link.path), default=inf)
+
+    def _token_ends(self, path: str) -> list[float]:
+        """Return when the tokens end that are for a path."""
+        return [end for scope, end in self._tokens.items() if covers(scope, path)]
 
     def _reason_for(self, link: Link, now: float) -> RefusedError:
         if self._token_end(link) <= now:
-            return unauthorized(link.request, link.path)
+            return token_ended(link.request, link.path)
         return idle_link(link.request, IDLE_LINK)
+
+
+def covers(scope: str, path: str) -> bool:
+    """True if what is allowed at a path is allowed at another one: the same, or one below it; an empty path is above all."""
+    return not scope or f"{path.lower()}/".startswith(f"{scope.lower()}/")

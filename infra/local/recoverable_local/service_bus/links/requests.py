@@ -24,6 +24,7 @@ class Request:
         operation: The name of the operation.
         properties: Its application properties.
         body: Its arguments.
+        token: What it has instead of arguments: a token as text.
     """
 
     message_id: bytes
@@ -31,6 +32,7 @@ class Request:
     operation: str
     properties: Mapping[str, Any]
     body: Mapping[str, Any]
+    token: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ def parse_request(data: bytes) -> Request:
         operation=str(given.get("operation", "")).removeprefix("com.microsoft:"),
         properties=given,
         body=body if isinstance(body, dict) else {},
+        token=body.decode(errors="replace") if isinstance(body, bytes) else str(body),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from recoverable_local.service_bus.amqp import encoding as e
 from recoverable_local.service_bus.broker.entity import Entity
 from recoverable_local.service_bus.broker.filters import COMPARED, CorrelationFilter, Filter, TrueFilter
-from recoverable_local.service_bus.broker.refusals import bad_argument, not_allowed, rule_exists, rule_not_found
+from recoverable_local.service_bus.broker.refusals import bad_argument, not_allowed, not_found, rule_exists
 
 _RULE, _NO_ACTION, _TRUE_FILTER, _CORRELATION_FILTER = 0x13700000004, 0x13700000005, 0x1370000007, 0x1370000009
 """The descriptors of AMQP values (azure-sdk-for-js, `descriptorCodes`)."""
@@ -33,7 +33,7 @@ def remove(entity: Entity, body: Mapping[str, Any]) -> None:
         RefusedError: No rule has this name.
     """
     if _rules(entity).pop(body["rule-name"], None) is None:
-        raise rule_not_found(body["rule-name"])
+        raise not_found(f"{entity.profile.path}/Rules/{body['rule-name']}")
 
 
 def listed(entity: Entity, body: Mapping[str, Any]) -> list[bytes]:

@@ -1,15 +1,17 @@
-"""Look at an SQS error queue by receiving from it, and take from it what is chosen."""
+"""Look at an SQS error queue by receiving from it, hide what it holds meanwhile, and take from it what is chosen."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from recoverable._sqs.batches import MAX_ENTRIES
+from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES
 from recoverable._sqs.queues import queue_from_arn
-from recoverable_operate.errors._aws.answers import call_error
+from recoverable_operate.errors._aws.answers import call_error, failed_entries
 from recoverable_operate.errors._aws.attributes import (
+    LONGEST_HIDDEN,
     LONGEST_SWEEP,
     MOST_IN_FLIGHT,
     RECEIVES_LEFT,
@@ -20,8 +22,8 @@ from recoverable_operate.errors._aws.attributes import (
     read_sources,
 )
 from recoverable_operate.errors._aws.copies import CopySender
-from recoverable_operate.errors._aws.hidden import HiddenMessages
-from recoverable_operate.errors._aws.messages import Record, arn_of, line_of, message_of, record_of
+from recoverable_operate.errors._aws.messages import Record, arn_of, failed_message, line_of, message_of, record_of
+from recoverable_operate.errors._holding import Holding
 from recoverable_operate.errors._journal import Journal
 from recoverable_operate.errors._message import FailedMessage
 from recoverable_operate.errors._queue import Backlog, Clock, Copy, GivenBack, OperateError, SendResult, Stop
@@ -71,7 +73,7 @@ class SqsErrorQueue:
         self.address, self.ordered, self.depth = self._attributes.arn, self._attributes.fifo, self._attributes.depth
         self.sends_along = not self.ordered  # of a FIFO queue, a group is looked at before any of it is sent
         self._seconds = hidden_for(self._attributes.depth, rate)
-        self._hidden = HiddenMessages(client, url, clock=clock, seconds=self._seconds, ordered=self.ordered)
+        self._held = Holding()
         self._sender_for, self._metrics_for = sender_for, metrics_for
         self._copies = CopySender(queue_from_arn(self.address), sender_for)
         self._began, self._seen = clock.now(), 0
@@ -112,7 +114,7 @@ class SqsErrorQueue:
             self._ended = self._reason_to_end()
             if self._ended:
                 return
-            if self.ordered and self._seen > len(self._hidden):
+            if self.ordered and self._seen > len(self._held):
                 return  # what is gone since the first look let more of its groups appear: they are sent before others
         if not self._stop.requested:
             self._ended = self._hidden_by_others()
@@ -123,20 +125,20 @@ class SqsErrorQueue:
 
     def choose(self, message: FailedMessage, to: str) -> None:
         """Note where a message is to be sent."""
-        self._hidden.choose(message.broker_id, to)
+        self._held.choose(message.broker_id, to, json.dumps(message.native.record))
 
     def take(self) -> Iterator[tuple[str, list[FailedMessage]]]:
         """Yield the chosen messages, which are hidden from others; of a FIFO group one at a time."""
-        while chosen := self._hidden.chosen():
+        while chosen := self._held.chosen(MAX_ENTRIES):
             if self._too_long():
                 self._ended = "SQS hides no message for more than 12 hours"
                 return
-            yield chosen
-            self._hidden.pass_over(chosen[1])
+            yield chosen[0].target, [failed_message(json.loads(each.raw)) for each in chosen]
+            self._held.pass_over([each.id for each in chosen])
 
     def missed(self) -> str | None:
         """Return what was chosen and not taken."""
-        if not (count := self._hidden.chosen_count()):
+        if not (count := self._held.chosen_count()):
             return None
         why = self._ended or "an earlier message of their group stays"
         return f"{count} messages were not reached: {why}"
@@ -146,8 +148,13 @@ class SqsErrorQueue:
         return self._copies.send(to, copies, delay)
 
     def delete(self, messages: Sequence[FailedMessage]) -> dict[str, str]:
-        """Delete messages."""
-        return self._hidden.delete(messages)
+        """Delete messages by their newest handles."""
+        ids = [each.broker_id for each in messages]
+        newest = self._held.newest_handles(ids)
+        entries = [{"ReceiptHandle": newest.get(each, "")} for each in ids]
+        failed = failed_entries(self._client, DELETE, self._url, entries, ids)
+        self._held.forget([each for each in ids if each not in failed])
+        return failed
 
     def to_line(self, message: FailedMessage) -> dict[str, Any]:
         """Return the record of a message."""
@@ -158,28 +165,55 @@ class SqsErrorQueue:
         return message_of(line, body)
 
     def keep(self) -> None:
-        """Hide for longer what would soon be visible."""
-        self._hidden.keep()
+        """Hide for longer what would soon be visible; what is no longer ours is held no longer."""
+        now = self._clock.now().timestamp()
+        while ending := self._held.ending(now + self._seconds / 4, MAX_ENTRIES):
+            ids = [each[0] for each in ending]
+            seconds = [max(int(min(self._seconds, LONGEST_HIDDEN - (now - first))), 0) for _, _, first in ending]
+            failed = self._hide([(ids[n], ending[n][1], wait) for n, wait in enumerate(seconds)])
+            self._held.forget(list(failed))
+            self._held.extend([each for each in ids if each not in failed], now + min(seconds))
+            if min(seconds) < self._seconds / 4:
+                return
 
     def arrivals(self) -> Iterator[FailedMessage]:
         """Receive what has come since the look."""
         while received := self._received():
-            yield from filter(None, map(self._hidden.add, received))
+            yield from map(failed_message, filter(self._hold, received))
 
     def give_back(self) -> GivenBack:
         """Make visible what is held."""
-        given = self._hidden.give_back()
-        if given.until is None:
-            self._journal.end_run(self._run)
-        return given
+        visible, until = 0, datetime.fromtimestamp(self._held.last_end(), UTC)
+        for rows in self._held.handles():
+            try:
+                failed = self._hide([(name, handle, 0) for name, handle in rows])
+            except OperateError as error:
+                return GivenBack(visible, len(self._held), until, str(error))
+            visible += len(rows) - len(failed)
+            self._held.forget([name for name, _ in rows])
+        self._journal.end_run(self._run)
+        return GivenBack(visible)
+
+    def _hide(self, rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+        """Hide messages for so many seconds from now. Return the ids for which it failed, each with the reason."""
+        entries = [{"ReceiptHandle": handle, "VisibilityTimeout": wait} for _, handle, wait in rows]
+        return failed_entries(self._client, CHANGE_VISIBILITY, self._url, entries, [name for name, _, _ in rows])
 
     def _receive(self) -> list[FailedMessage]:
         """Return the messages of a receive that were not seen before."""
-        new = [message for each in self._received() if (message := self._hidden.add(each))]
+        new = [failed_message(each) for each in self._received() if self._hold(each)]
         if new:
             self._journal.hide(self._run, self._clock.now() + timedelta(seconds=self._seconds))
         self._seen += len(new)
         return new
+
+    def _hold(self, record: Record) -> bool:
+        """Hold a message that was just received. Return False for one that was seen before: SQS delivers some twice."""
+        now = self._clock.now().timestamp()
+        group = record["attributes"].get("MessageGroupId") if self.ordered else None
+        return self._held.add(
+            record["messageId"], record["receiptHandle"], until=now + self._seconds, now=now, group=group
+        )
 
     def _received(self) -> list[Record]:
         with call_error(self._url):
@@ -222,10 +256,10 @@ class SqsErrorQueue:
         return f"{count} messages are hidden by {by}"
 
     def _in_flight_elsewhere(self) -> int:
-        return read_attributes(self._client, self._url).in_flight - len(self._hidden)
+        return read_attributes(self._client, self._url).in_flight - len(self._held)
 
     def _reason_to_end(self) -> str | None:
-        if len(self._hidden) >= MOST_IN_FLIGHT:
+        if len(self._held) >= MOST_IN_FLIGHT:
             return f"{MOST_IN_FLIGHT:,} messages are held, and SQS takes about 120,000 in flight; run it again"
         return "SQS hides no message for more than 12 hours; run it again" if self._too_long() else None
 

@@ -15,7 +15,7 @@ from recoverable_operate.errors._azure.locks import Locks
 from recoverable_operate.errors._azure.passed import Passed
 from recoverable_operate.errors._azure.receiver_client import Receiver
 from recoverable_operate.errors._azure.senders_client import Senders
-from recoverable_operate.errors._holding import Held, Holding
+from recoverable_operate.errors._holding import Holding
 from recoverable_operate.errors._message import SCHEDULED, FailedMessage
 from recoverable_operate.errors._queue import Backlog, Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
@@ -124,7 +124,8 @@ class ServiceBusErrorQueue:
 
     def choose(self, message: FailedMessage, to: str) -> None:
         """Note where a message is to be sent."""
-        self._holding.add(Held(message.broker_id, "", "", to), until=0, now=0)
+        self._holding.add(message.broker_id)
+        self._holding.choose(message.broker_id, to)
         self._chosen_last = max(self._chosen_last, int(message.broker_id))
         self._passed.choose()
 

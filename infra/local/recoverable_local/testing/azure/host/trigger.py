@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,23 +16,18 @@ from recoverable_local.functions_host.extension.metadata import batch_metadata, 
 from recoverable_local.functions_host.worker.rpc import Typed, to_metadata, to_rpc
 from recoverable_local.testing.azure.sdk.client import received_message
 
+HOST_DATE = re.compile(r"\d{4}(-\d\d){2}T\d\d(:\d\d){2}(\.\d{1,7})?", re.ASCII)
+"""A date as the host writes it, without a zone."""
+
 
 class Decoder(ServiceBusMessageInConverter, binding=None):
-    """The worker's decoder, with a cache of parsed seconds: it tries thirteen other formats before the host's."""
+    """The worker's decoder, without the thirteen other formats that it tries before the host's."""
 
     @staticmethod
     def _parse_datetime(datetime_str: str | None) -> datetime | None:
-        second, _, fraction = (datetime_str or "").partition(".")
-        if not fraction.isdecimal():  # not written by the host, which gives no zone
-            return parse_as_worker(datetime_str)
-        moment = parse_as_worker(second)
-        return moment and moment.replace(microsecond=int(f"{fraction:0<6.6}"))
-
-
-@lru_cache(maxsize=1024)
-def parse_as_worker(text: str | None) -> datetime | None:
-    """Parse a date as the worker does."""
-    return ServiceBusMessageInConverter._parse_datetime(text)  # noqa: SLF001  # its own
+        if datetime_str and HOST_DATE.fullmatch(datetime_str):
+            return datetime.fromisoformat(datetime_str)
+        return ServiceBusMessageInConverter._parse_datetime(datetime_str)  # noqa: SLF001  # its own
 
 
 def decode_trigger(wires: Sequence[bytes], *, binary: bool, many: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Define `SqliteStore`: timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
+"""Keep timeouts in a file or in memory, for local runs and tests; one dispatcher at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from threading import Lock
 from weakref import finalize
 
 import recoverable.timeouts._shards as shards
-from recoverable._errors import StoreUnavailable
+from recoverable.timeouts import Row, StoreUnavailable, Timeout
 from recoverable.timeouts._shards import Claim, Shard
 from recoverable.timeouts._store import (
     CANCELLED,
@@ -24,19 +24,12 @@ from recoverable.timeouts._store import (
     PAGE,
     WAITING,
     Kept,
-    Row,
     Selection,
     checked_page,
 )
-from recoverable.timeouts._timeout import (
-    VERSION,
-    Timeout,
-    Unreadable,
-    dump_message,
-    load_timeout,
-    parse_id,
-    to_microseconds,
-)
+from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, to_microseconds
+
+__all__ = ["SqliteStore"]
 
 HIDDEN, KEPT = "hidden", "kept"
 PORT_STATES = {HIDDEN: HELD, KEPT: WAITING}
@@ -99,14 +92,13 @@ class SqliteStore:
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
         """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
-        location = parse_id(timeout.id)
-        assert location is not None, timeout.id
+        due = timeout.location.due
         fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
         with self._transaction() as database:
             database.execute(DELETE_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
-            database.execute(INSERT, (timeout.id, location.due, WAITING, VERSION, *fields))
+            database.execute(INSERT, (timeout.id, due, WAITING, VERSION, *fields))
             if self._read_shard() is None:
-                self._write_shard(shards.new_shard(location.due, to_microseconds(now)))
+                self._write_shard(shards.new_shard(due, to_microseconds(now)))
             state = str(self._state_of(timeout.id))
         return PORT_STATES.get(state, state)
 

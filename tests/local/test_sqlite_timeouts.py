@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recoverable.timeouts import SqliteStore, StoreUnavailable
+from recoverable.timeouts import StoreUnavailable
+from recoverable_local.timeouts import SqliteStore
 from waiting.rows import NOW, take, timeout
 from waiting.stores import sqlite
 
