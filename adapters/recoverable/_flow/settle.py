@@ -39,8 +39,6 @@ if TYPE_CHECKING:
             """Return how long a message waits in its place; None at its last delivery."""
 
 
-AT_ONCE = Redeliver(NO_DELAY)
-
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
@@ -83,7 +81,7 @@ def waits_here(settlement: Settlement | None) -> bool:
 def retries_here(settlement: Settlement | None, delivery: Delivery, invocation: Invocation, platform: Platform) -> bool:
     """True if a settlement is an immediate retry that is made in this invocation."""
     in_process = invocation.recoverability.immediate.in_process
-    return in_process and settlement == AT_ONCE and is_retried_in_process(delivery, platform)
+    return in_process and settlement == Redeliver(NO_DELAY) and is_retried_in_process(delivery, platform)
 
 
 def receive(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
+from functools import cached_property, partial
 
 from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.invocation import Invocation
@@ -101,9 +101,10 @@ class SqsProcessor:
         self._process_batch: ProcessBatch = process_batch
         options = settings.heartbeat or settings.large_bodies or settings.recoverability.observe
         if options is not None or MAX_CONCURRENCY in os.environ or FACTS_FILE in os.environ:
-            from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
+            from recoverable.aws._options import process_with_options  # noqa: PLC0415  # most endpoints have none
 
-            self._process_batch = processing(settings, process_batch, managed=MAX_CONCURRENCY in os.environ)
+            managed = MAX_CONCURRENCY in os.environ
+            self._process_batch = partial(process_with_options, process_batch=process_batch, managed=managed)
         client: Any = settings.client
         if client is not None:
             from recoverable._sqs.clients import given_client  # noqa: PLC0415  # for those who give one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from contextlib import ExitStack
 from datetime import timedelta
@@ -79,24 +78,18 @@ def check_services(settings: SqsSettings) -> None:
         check_bodies(owner, settings.large_bodies)
 
 
-def processing(settings: SqsSettings, process_batch: ProcessBatch, *, managed: bool) -> ProcessBatch:
-    """Return `process_with_options` for these settings, on this host."""
-    return functools.partial(process_with_options, settings, process_batch, managed)
-
-
 def process_with_options(
-    settings: SqsSettings, process_batch: ProcessBatch, managed: bool, batch: Batch, run_handlers: RunHandlers,  # noqa: FBT001  # by `processing`
-) -> list[Delivery]:  # fmt: skip
+    batch: Batch, run_handlers: RunHandlers, *, process_batch: ProcessBatch, managed: bool
+) -> list[Delivery]:
     """Process a batch with bodies from S3, observed, under a heartbeat, and as Managed Instances need it.
 
     Args:
-        settings: say which of these.
+        batch: the records, whose settings say which of these; its invocation gets the observer and the heartbeat.
+        run_handlers: takes a group of messages through the flow.
         process_batch: runs and settles the records.
         managed: True if the process goes on when the invocation's time is over.
-        batch: the records; its invocation gets the observer and the heartbeat.
-        run_handlers: takes a group of messages through the flow.
     """
-    invocation, facts_file = batch.invocation, os.environ.get(FACTS_FILE)
+    invocation, settings, facts_file = batch.invocation, batch.settings, os.environ.get(FACTS_FILE)
     if settings.large_bodies is not None and batch.restored:
         from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # few endpoints have such
 

@@ -150,13 +150,10 @@ class RecoverableBatchProcessor(BatchProcessor):
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:
-    """Raise ValueError if the records are of a FIFO queue; what is of no queue is refused where the records are read."""
-    records = event["Records"]
-    first = records[0] if isinstance(records, list) and records else None
-    if not isinstance(first, dict) or not str(first.get("eventSourceARN")).endswith(".fifo"):
-        return
+    """Raise ValueError if the records are of a FIFO queue, or of none."""
     queue, _ = records_of(event)
-    raise ValueError(
-        f"'{queue.name}' is a FIFO queue, and RecoverableBatchProcessor serves standard queues; "
-        "take recoverable.aws.SqsEndpoint, which keeps the order of each group"
-    )
+    if queue.fifo:
+        raise ValueError(
+            f"'{queue.name}' is a FIFO queue, and RecoverableBatchProcessor serves standard queues; "
+            "take recoverable.aws.SqsEndpoint, which keeps the order of each group"
+        )
