@@ -10,7 +10,7 @@ from crossings import counts, crossings, fail, on_service_bus, on_sqs, succeed
 
 MOST = {
     "SQS, a good record": (9, 16),
-    "SQS, an immediate retry": (20, 53),
+    "SQS, an immediate retry": (20, 52),
     "SQS, a delayed retry": (25, 74),
     "SQS, a move to the error queue": (27, 88),
     "Service Bus, a good record": (8, 15),

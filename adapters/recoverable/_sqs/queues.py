@@ -13,9 +13,6 @@ LONGEST_DELAY = timedelta(seconds=900)
 LONGEST_VISIBILITY = 43_200
 """Seconds for which SQS keeps a message hidden, counted from its receive (Amazon SQS visibility timeout)."""
 
-SHORTEST_RETENTION, LONGEST_RETENTION = timedelta(minutes=1), timedelta(days=14)
-"""For how long a queue can keep a message (Amazon SQS, CreateQueue)."""
-
 
 class Queue(Frozen):
     """An SQS queue.

@@ -137,8 +137,8 @@ class SqsProcessor:
         platform = self._fifo if queue.fifo else self._standard
         messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        may_hand_back = 0 if platform.redelivers_only else len(messages)
-        time = TimeBudget(context, settings.settle_within, may_hand_back, environment.kept)
+        handed_back = 0 if platform.redelivers_only else len(messages)
+        time = TimeBudget(context, settings.settle_within, handed_back, environment.kept)
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send

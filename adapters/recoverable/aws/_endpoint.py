@@ -91,9 +91,8 @@ class SqsEndpoint:
             from recoverable.aws._options import check_concurrency  # noqa: PLC0415  # most endpoints leave it out
 
             check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
-        self._run_handlers: RunHandlers = partial(attempt_all, handler=handler)
-        if is_coroutine:
-            self._run_handlers = partial(run_coroutines, handler=handler, concurrency=concurrency)
+        plain: RunHandlers = partial(attempt_all, handler=handler)
+        self._run_handlers = partial(run_coroutines, handler, concurrency) if is_coroutine else plain
         self._partial_responses = partial_responses
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
@@ -139,7 +138,7 @@ class SqsEndpoint:
 
 
 def run_coroutines(
-    group: Iterator[Message], invocation: Invocation, handler: Callable[[Message], Any], concurrency: int
+    handler: Callable[[Message], Any], concurrency: int, group: Iterator[Message], invocation: Invocation
 ) -> None:
     """Take a group of messages through the flow with a coroutine handler, so many at a time."""
     from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for coroutine handlers

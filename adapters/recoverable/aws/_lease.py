@@ -19,9 +19,9 @@ from recoverable._ladder.policy import configured_delay
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely, report_half_used
 from recoverable._sqs.answers import Failure
-from recoverable._sqs.attributes import UNKNOWN
+from recoverable._sqs.attributes import LONGEST_RETENTION, UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
-from recoverable._sqs.queues import LONGEST_RETENTION, LONGEST_VISIBILITY
+from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._order import CLOCK_SKEW, held_longest_first, since_first_receive
 from recoverable.aws._records import date_sent, first_received
 from recoverable.aws._restoring import receives

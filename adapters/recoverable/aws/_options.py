@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
-from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_RETENTION, LONGEST_VISIBILITY, SHORTEST_RETENTION
+from recoverable._sqs.attributes import LONGEST_RETENTION, SHORTEST_RETENTION
+from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
 from recoverable.aws._time_budget import LONGEST_INVOCATION
 from recoverable.hosting import FACTS_FILE
 

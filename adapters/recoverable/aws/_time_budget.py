@@ -38,7 +38,8 @@ class TimeBudget:
         process_keeps: what the process remembers, so that it warns once.
 
     `reserve` are the seconds that are kept in any case, `kept` those that are kept by now, and `call_timeout` those that
-    one call to SQS may take.
+    one call to SQS may take. `longest_visibility` are those for which a message can be hidden: the 12 hours that SQS allows count
+    from its receive, up to one invocation ago.
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed
     Instances).
     """
@@ -60,15 +61,11 @@ class TimeBudget:
             warn_of_little_time(self.total, self.reserve, {} if process_keeps is None else process_keeps)
             self.reserve = self.total / 2
         self.messages, self.kept, self.call_timeout = messages, self.reserve, call_timeout(self.reserve)
+        self.longest_visibility = LONGEST_VISIBILITY - self.total
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         # a large batch needs more than that from the start; a small one of quick handlers never needs it
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
-
-    @property
-    def longest_visibility(self) -> float:
-        """Return for how many seconds a message can be hidden: the 12 hours that SQS allows count from its receive, up to one invocation ago."""
-        return LONGEST_VISIBILITY - self.total
 
     def remaining(self) -> float:
         """Return the seconds until the invocation ends; all of its time where nothing ends it."""
