@@ -140,7 +140,6 @@ SHARED = {
     "Letter": "what is known of one message while it is sent",
     "Report": "the result of one run of a scheduled function",
     "Sender": "sends a message for its caller",
-    "batches": "split into what one call takes",
     "changed": "the message's headers or properties with the changes of a copy",
     "copy_of": "make the copy of a forwarding",
     "delete": "delete what was handled",

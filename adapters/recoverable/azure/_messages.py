@@ -95,8 +95,7 @@ def delivered(count: object) -> int:
 
     Return 1 when it is missing, malformed or above 10,000.
     """
-    valid = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
-    return count if valid and isinstance(count, int) else 1
+    return count if isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT else 1
 
 
 def is_source(name: str, delivery: Delivery) -> bool:

@@ -210,16 +210,16 @@ def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing, *,
             about this message.
     """
     to, failure, invocation = refused.copy.to, refused.failure, work.invocation
-    if failure.may_repeat and not (failure.is_unknown and takes_others):
-        if not invocation.platform.redelivers_only:
-            if failure.is_unknown:
-                return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
-            return settle_unsent(delivery, to, failure.reason, invocation)
+    if failure.is_for_good or (failure.is_unknown and takes_others):
+        reason = f"{failure.reason}: {failure.error}"
+        delivery.error = OutgoingRefused(
+            f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
+        )
+        return settle_failure(delivery, delivery.error, invocation)
+    if invocation.platform.redelivers_only:
         deliveries = delivered(delivery.native.delivery_count)
         waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits
         return settle_unsent_in_order(delivery, to, failure.reason, invocation, deliveries=deliveries, waited=waited)
-    reason = f"{failure.reason}: {failure.error}"
-    delivery.error = OutgoingRefused(
-        f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
-    )
-    return settle_failure(delivery, delivery.error, invocation)
+    if failure.is_unknown:
+        return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
+    return settle_unsent(delivery, to, failure.reason, invocation)

@@ -60,15 +60,14 @@ class ServiceBusSettings(Frozen):
 
     def __post_init__(self) -> None:
         """Check the settings, and resolve names."""
+        check_sessions(self.sessions, batch=self.batch)
         queue = queue_name(self.queue, os.environ)
-        recoverability = with_error_queue(self.recoverability, queue, os.environ)
         self._assign(
             queue=queue,
-            recoverability=recoverability,
+            recoverability=with_error_queue(self.recoverability, queue, os.environ),
             connection=app_settings.checked_connection("ServiceBusEndpoint(connection)", self.connection),
+            lock=checked_lock(self.lock, os.environ) if self.batch else None,
         )
-        check_sessions(self.sessions, batch=self.batch)
-        self._assign(lock=checked_lock(self.lock, os.environ) if self.batch else None)
         own = self.handler_timeout
         if own is not None and not checked_delay("ServiceBusEndpoint(handler_timeout)", own, timedelta(hours=1)):
             raise ValueError("ServiceBusEndpoint(handler_timeout) is 0; write how long a handler may run, or None")

@@ -69,15 +69,17 @@ class Letter:
 
     Args:
         delivery: the original.
-        ways: the forwardings to try in turn.
-        stays: True if the copy goes to the queue that the message came from.
-        deferred: True if the message waits without an attempt.
+        forward: its settlement.
+        settings: the endpoint's.
+        deferred: True if the message waits without an attempt: no other way is tried, because its handler can run instead.
 
-    `taken` is the way that a queue took; `failure` is the first reason why one did not.
+    `stays` is True if the copy goes to the queue that the message came from; `ways` are the forwardings to try in turn; `taken` is the one
+    that a queue took; `failure` is the first reason why one did not; `refusals` are the kinds of all reasons of a round.
     """
 
-    def __init__(self, delivery: Delivery, ways: Sequence[Way], *, stays: bool, deferred: bool) -> None:
-        self.delivery, self.ways, self.stays, self.deferred = delivery, ways, stays, deferred
+    def __init__(self, delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, deferred: bool) -> None:
+        self.delivery, self.deferred, self.stays = delivery, deferred, is_source(forward.to, delivery)
+        self.ways = [Way(forward)] if deferred else ways(delivery, forward, settings, own=self.stays)
         self.taken: Way | None = None
         self.failure: Failure | None = None
         self.refusals: set[Kind] = set()
@@ -129,11 +131,7 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     # half of a batch's time is for the last round, which tries the other ways
     patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
     sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
-    letters = []
-    for delivery, forward in forwards:
-        own = is_source(forward.to, delivery)
-        found = [Way(forward)] if deferred else ways(delivery, forward, work.settings, own=own)
-        letters.append(Letter(delivery, found, stays=own, deferred=deferred))
+    letters = [Letter(delivery, forward, work.settings, deferred=deferred) for delivery, forward in forwards]
     # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again
     left = deliver(sorted(letters, key=lambda letter: -len(letter.delivery.native.get_body())), sending)
     for letter in letters:
