@@ -441,9 +441,7 @@ class OrderedLease:
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-        settings = self._batch.invocation.recoverability
-        immediate, delayed = settings.immediate.max_retries, settings.delayed.max_retries
-        left = runs_left(receives(delivery), max_immediate=immediate, max_delayed=delayed)
+        left = runs_left(receives(delivery), self._batch.invocation.recoverability)
         since = since_first_receive(delivery, self.queue.now_at_sqs())
         return None if left <= 0 else delay_while_redelivered(max(since or NO_DELAY, NO_DELAY), left)
 
