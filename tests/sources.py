@@ -64,7 +64,7 @@ INNER_NAMES = {
     "recoverable_local": {
         "_flow": {"TIME_IS_UP"},
         "_ladder": {"faults", "text_of"},
-        "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
+        "_observe": {"COUNTERS", "metrics_of"},
         "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
         "timeouts": {
             "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MIGRATED", "PAGE", "Selection", "Shard",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
-from local.demo.examples import DEADLY, FLAKY, GOOD, history, progress
+from local.demo.examples import DEADLY, FLAKY, GOOD, facts, history, progress
 from recoverable_local.demo.progress import (
     FAILED,
     MOVED_TO_ERROR,
@@ -13,36 +16,37 @@ from recoverable_local.demo.progress import (
     Event,
     InvocationEnded,
     InvocationStarted,
+    OrderDecided,
     OrderHistory,
-    OrderLogged,
 )
 
-RETRY = "recoverable.delayed_retry"
+TWO_SECONDS = timedelta(seconds=2.04)
+RETRY = OrderDecided(FLAKY, facts("delayed_retry", FLAKY, delay=TWO_SECONDS))
+MOVE = OrderDecided(FLAKY, facts("move_to_error", FLAKY))
+UNREPORTED_MOVE = OrderDecided(FLAKY, facts("move_to_error", FLAKY, unreported=True))
 
 
 @pytest.mark.parametrize(
-    ("heard", "expected"),
+    ("decided", "expected"),
     [
-        (OrderLogged(FLAKY, "shop"), OrderHistory((PLACED,), placed=True)),
-        (OrderLogged(FLAKY, "recoverable.immediate_retry"), OrderHistory((FAILED,))),
-        (OrderLogged(FLAKY, RETRY, delay=1.0), OrderHistory((FAILED, "⏱ 1s"))),
-        (OrderLogged(FLAKY, RETRY, delay=4.0, stored=True), OrderHistory((FAILED, "⏱ 4s stored"))),
-        (OrderLogged(FLAKY, RETRY, delay=1.5, attempted=False), OrderHistory(("⏱ 1.5s",))),
-        (OrderLogged(FLAKY, "recoverable.move_to_error"), OrderHistory((FAILED, MOVED_TO_ERROR), moved_to_error=True)),
-        (
-            OrderLogged(FLAKY, "recoverable.move_to_error", attempted=False),
-            OrderHistory((MOVED_TO_ERROR,), moved_to_error=True),
-        ),
-        (OrderLogged(FLAKY, "recoverable.policy"), OrderHistory()),
+        (OrderDecided(FLAKY, facts("complete", FLAKY)), OrderHistory((PLACED,), placed=True)),
+        (OrderDecided(FLAKY, facts("immediate_retry", FLAKY)), OrderHistory((FAILED,))),
+        (RETRY, OrderHistory((FAILED, "⏱ 2s"))),
+        (replace(RETRY, stored=True), OrderHistory((FAILED, "⏱ 2s stored"))),
+        (replace(RETRY, done=False), OrderHistory((FAILED,))),
+        (MOVE, OrderHistory((FAILED, MOVED_TO_ERROR), moved_to_error=True)),
+        (replace(MOVE, done=False), OrderHistory((FAILED,))),
+        (UNREPORTED_MOVE, OrderHistory((MOVED_TO_ERROR,), moved_to_error=True)),
+        (OrderDecided(FLAKY, facts("deferral", FLAKY, exception_type=None, delay=TWO_SECONDS)), OrderHistory()),
     ],
 )
-def test_what_is_heard_is_a_step(heard: OrderLogged, expected: OrderHistory) -> None:
-    assert history(FLAKY, [heard]) == expected
+def test_what_is_decided_is_a_step(decided: OrderDecided, expected: OrderHistory) -> None:
+    assert history(FLAKY, [decided]) == expected
 
 
 def test_a_death_is_a_step_of_those_of_which_nothing_was_heard() -> None:
     given = InvocationStarted("i1", frozenset({GOOD, DEADLY}))
-    happened: list[Event] = [given, OrderLogged(GOOD, "shop"), InvocationEnded("i1", died=True)]
+    happened: list[Event] = [given, OrderDecided(GOOD, facts("complete", GOOD)), InvocationEnded("i1", died=True)]
 
     assert (history(GOOD, happened), history(DEADLY, happened)) == (
         OrderHistory((PLACED,), placed=True),
@@ -68,4 +72,4 @@ def test_an_invocation_that_returns_is_no_death() -> None:
 
 
 def test_what_is_over_is_forgotten() -> None:
-    assert progress(InvocationStarted("i1", frozenset({GOOD})), InvocationEnded("i1", died=False)).unlogged == {}
+    assert progress(InvocationStarted("i1", frozenset({GOOD})), InvocationEnded("i1", died=False)).undecided == {}
