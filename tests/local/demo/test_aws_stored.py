@@ -7,14 +7,14 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from local.demo.examples import FLAKY, GOOD, facts, progress
+from local.demo.examples import FLAKY, GOOD, progress
 from recoverable_local.demo.aws.command import report_stored
 from recoverable_local.demo.orders import Order
 from recoverable_local.demo.progress import OrderDecided
 
 
 def waiting(order: Order, *, stored: bool = True) -> OrderDecided:
-    return OrderDecided(order, facts("delayed_retry", order), stored=stored)
+    return OrderDecided(order, "delayed_retry", delay=4, stored=stored)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from recoverable_local.decisions import Decided
 from recoverable_local.demo.aws.command import count_dispatched
 from recoverable_local.demo.aws.command import to_event as on_aws
 from recoverable_local.demo.azure.command import to_event as on_azure
+from recoverable_local.demo.orders import Order
 from recoverable_local.demo.progress import Event, InvocationEnded, InvocationStarted, OrderDecided
 from recoverable_local.functions_host import Delivered, Raised
 from recoverable_local.lambda_host import Died, Ended, Entry, FunctionLog, Invoked, Outcome, Returned, Started
@@ -25,9 +26,12 @@ def ended(outcome: Outcome) -> Ended:
     return Ended("Orders", "r1", 1, timedelta(seconds=1), outcome, (), (), None)
 
 
-RETRY = facts("delayed_retry", FLAKY, delay=timedelta(seconds=2))
-STORED = facts("delayed_retry", FLAKY, delay=timedelta(seconds=2.5))
-ANOTHERS = Decided(facts("complete", GOOD, message_id="another's"), "", done=True)
+def line(logger: str, **more: object) -> FunctionLog:
+    return FunctionLog("Orders", 1, json.dumps({"logger": logger, **more}))
+
+
+def decided(action: Any, order: Order, *, done: bool = True, **more: Any) -> Decided:
+    return Decided(facts(action, order, **more), "no", done=done)
 
 
 @pytest.mark.parametrize(
@@ -39,11 +43,24 @@ ANOTHERS = Decided(facts("complete", GOOD, message_id="another's"), "", done=Tru
         ),
         (ended(Died(1)), InvocationEnded("r1", died=True)),
         (ended(Returned("{}")), InvocationEnded("r1", died=False)),
-        (Decided(RETRY, "no", done=True), OrderDecided(FLAKY, RETRY)),
-        (Decided(RETRY, "no", done=False), OrderDecided(FLAKY, RETRY, done=False)),
-        (Decided(STORED, "no", done=True), OrderDecided(FLAKY, STORED, stored=True)),
-        (ANOTHERS, None),
-        (FunctionLog("Orders", 1, "a line"), None),
+        (line("shop", message="order 1 is placed"), OrderDecided(GOOD, "complete")),
+        (line("shop", message="order 99 is placed"), None),
+        (
+            line("recoverable.delayed_retry", message_id="id-2", delay_seconds=2.0),
+            OrderDecided(FLAKY, "delayed_retry", delay=2.0),
+        ),
+        (
+            line("recoverable.delayed_retry", message_id="id-2", delay_seconds=2.5),
+            OrderDecided(FLAKY, "delayed_retry", delay=2.5, stored=True),
+        ),
+        (
+            line("recoverable.move_to_error", message_id="id-7", errorType="UnreportedFailure"),
+            OrderDecided(DEADLY, "move_to_error", attempted=False),
+        ),
+        (line("recoverable.move_to_error", message_id="another's"), None),
+        (FunctionLog("Orders", 1, "no JSON"), None),
+        (FunctionLog("Orders", 1, "[1]"), None),
+        (decided("complete", GOOD), None),  # which its line in the log says already
         (Started("Orders", 1), None),
     ],
 )
@@ -73,8 +90,14 @@ DELIVERED = tuple(Delivered("a copy's own id", number, 1) for number in (9, 5)) 
             functions_host.Ended("place_order", "i1", (), timedelta(seconds=1), Raised("no"), "abandoned"),
             InvocationEnded("i1", died=False),
         ),
-        (Decided(STORED, "no", done=True), OrderDecided(FLAKY, STORED)),
-        (ANOTHERS, None),
+        (decided("complete", GOOD), OrderDecided(GOOD, "complete")),
+        (
+            decided("delayed_retry", FLAKY, delay=timedelta(seconds=2.5)),
+            OrderDecided(FLAKY, "delayed_retry", delay=2.5),
+        ),
+        (decided("move_to_error", DEADLY, unreported=True), OrderDecided(DEADLY, "move_to_error", attempted=False)),
+        (decided("move_to_error", DEADLY, done=False), None),
+        (decided("complete", GOOD, message_id="another's"), None),
         (functions_host.Started(1, ("place_order",)), None),
     ],
 )

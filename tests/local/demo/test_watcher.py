@@ -8,6 +8,7 @@ from io import StringIO
 from rich.console import Console
 
 from local.demo.examples import DEADLY, FLAKY, GOOD, IDS, facts
+from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import Order
 from recoverable_local.demo.progress import PLACED, Event, OrderDecided, OrderHistory
 from recoverable_local.demo.result import report_counters
@@ -16,7 +17,7 @@ from recoverable_local.demo.watcher import Watcher, show_progress
 
 def placed(entry: str, ids: Mapping[str, Order]) -> Event | None:
     """Convert an entry that is the id of a placed order's message."""
-    return OrderDecided(ids[entry], facts("complete", ids[entry])) if entry in ids else None
+    return OrderDecided(ids[entry], "complete") if entry in ids else None
 
 
 def test_what_is_told_before_the_ids_are_known_is_told_then() -> None:
@@ -32,11 +33,11 @@ def test_what_is_told_before_the_ids_are_known_is_told_then() -> None:
 def test_it_counts_by_the_names_of_the_metrics() -> None:
     written = StringIO()
     decided = [
-        OrderDecided(FLAKY, facts("immediate_retry", FLAKY)),
-        OrderDecided(FLAKY, facts("delayed_retry", FLAKY), done=False),
-        OrderDecided(DEADLY, facts("move_to_error", DEADLY, unreported=True)),
+        Decided(facts("immediate_retry", FLAKY), "no", done=True),
+        Decided(facts("delayed_retry", FLAKY), "no", done=False),
+        Decided(facts("move_to_error", DEADLY, unreported=True), "", done=True),
     ]
-    watcher = Watcher[OrderDecided](lambda entry, ids: entry)
+    watcher = Watcher[Decided](lambda entry, ids: None)
     watcher.set_ids(IDS)
 
     for each in decided:

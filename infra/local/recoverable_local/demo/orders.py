@@ -49,6 +49,11 @@ def orders_with_bodies(bodies: Iterable[str]) -> frozenset[Order]:
     return frozenset(order for order in ORDERS if order.body in sent)
 
 
+def order_in_log_line(text: str) -> Order | None:
+    """Return the order that a log line of the shop is about, such as "order 1 is placed"; None if it is about none."""
+    return next((each for each in ORDERS if text.startswith(f"order {parse_object(each.body).get('id')} ")), None)
+
+
 def parse_object(text: str) -> Mapping[str, Any]:
     """Parse a text as a JSON object. Return an empty one if it is none."""
     try:

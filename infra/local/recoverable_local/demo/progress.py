@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import assert_never
 
-from recoverable import Facts
-from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import Order
 
 PLACED = "✔"
@@ -32,15 +29,17 @@ class OrderDecided:
 
     Args:
         order: The order.
-        facts: What it decided.
-        done: True if that has been done; False where the message stays on its queue.
+        action: What it decided, as `Facts.action` has it; "complete" where the order is placed.
+        delay: The delay until the delayed retry, in seconds.
         stored: True if the delay is longer than the broker may delay it here, so that the order is stored in a table.
+        attempted: True if the handler ran; it does not run when unreported deliveries have used up the round.
     """
 
     order: Order
-    facts: Facts
-    done: bool = True
+    action: str
+    delay: float = 0
     stored: bool = False
+    attempted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +51,6 @@ class InvocationEnded:
 
 
 Event = InvocationStarted | OrderDecided | InvocationEnded
-
-
-def decision_event(
-    decided: Decided, ids: Mapping[str, Order], longest_delay: timedelta = timedelta.max
-) -> OrderDecided | None:
-    """Return the event of a decision; None if it is about no order.
-
-    Args:
-        decided: The entry of the host's journal.
-        ids: The orders by the ids of their messages.
-        longest_delay: A message with a longer delay is stored in a table.
-    """
-    order, delay = ids.get(decided.facts.message_id), decided.facts.delay or timedelta(0)
-    return None if order is None else OrderDecided(order, decided.facts, decided.done, stored=delay > longest_delay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +112,16 @@ def end_invocation(progress: Progress, invocation: str, *, unreported: Iterable[
 
 
 def add_decision(history: OrderHistory, decided: OrderDecided) -> OrderHistory:
-    """Return the history with the steps of a decision; one that could not be carried out leaves the message where it was."""
-    facts = decided.facts
-    failed = () if facts.unreported or facts.exception_type is None else (FAILED,)  # of the former no handler ran
-    match facts.action if decided.done else "":
+    """Return the history with the steps of a decision."""
+    failed = (FAILED,) if decided.attempted else ()
+    match decided.action:
         case "complete":
             return history.then(PLACED, placed=True)
+        case "immediate_retry":
+            return history.then(*failed)
         case "delayed_retry":
-            seconds = round(facts.delay.total_seconds(), 1) if facts.delay else 0
-            return history.then(*failed, f"⏱ {seconds:g}s{STORED if decided.stored else ''}")
+            return history.then(*failed, f"⏱ {round(decided.delay, 1):g}s{STORED if decided.stored else ''}")
         case "move_to_error":
             return history.then(*failed, MOVED_TO_ERROR, moved_to_error=True)
         case _:
-            return history.then(*failed)
+            return history

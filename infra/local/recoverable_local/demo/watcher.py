@@ -13,8 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from recoverable._observe.metrics import metrics_of
+from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import ORDERS, Order
-from recoverable_local.demo.progress import Event, OrderDecided, add_event, no_progress
+from recoverable_local.demo.progress import Event, add_event, no_progress
 from recoverable_local.demo.tables import progress_table
 
 Entry = TypeVar("Entry")
@@ -57,8 +58,8 @@ class Watcher(Generic[Entry]):
     def _process(self, entry: Entry, ids: Mapping[str, Order]) -> None:
         if (event := self._to_event(entry, ids)) is not None:
             self.progress = add_event(self.progress, event)
-        if isinstance(event, OrderDecided):
-            self.counts.update(metric.name for metric in metrics_of(event.facts, done=event.done))
+        if isinstance(entry, Decided):
+            self.counts.update(metric.name for metric in metrics_of(entry.facts, done=entry.done))
 
 
 @contextmanager

@@ -16,9 +16,8 @@ from datetime import timedelta
 from rich.console import Console
 
 from recoverable_local.console import print_error
-from recoverable_local.decisions import Decided
-from recoverable_local.demo.orders import ORDERS, Order, orders_with_bodies, parse_object
-from recoverable_local.demo.progress import STORED, Event, InvocationEnded, InvocationStarted, Progress, decision_event
+from recoverable_local.demo.orders import ORDERS, Order, order_in_log_line, orders_with_bodies, parse_object
+from recoverable_local.demo.progress import STORED, Event, InvocationEnded, InvocationStarted, OrderDecided, Progress
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
 from recoverable_local.demo.result import ErrorMessage, report_counters, report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
@@ -96,10 +95,27 @@ def to_event(entry: Entry, ids: Mapping[str, Order]) -> Event | None:
             return InvocationStarted(request_id, orders_with_bodies(record["body"] for record in records))
         case Ended(request_id=request_id, outcome=outcome):
             return InvocationEnded(request_id, isinstance(outcome, Died))
-        case Decided():
-            return decision_event(entry, ids, LONGEST_DELAY)
+        case FunctionLog(line=line):
+            return logged(line, ids)
         case _:
             return None
+
+
+def logged(line: str, ids: Mapping[str, Order]) -> OrderDecided | None:
+    """Return what a line of the log says, which the template sets to JSON; None if it is about no order.
+
+    A decision comes into the journal at the end of its invocation, so the deadly order takes those of its batch along; a line stays.
+    """
+    facts = parse_object(line)
+    logger = str(facts.get("logger"))
+    if logger == "shop":
+        placed = order_in_log_line(str(facts.get("message")))
+        return OrderDecided(placed, "complete") if placed else None
+    if (order := ids.get(str(facts.get("message_id")))) is None:
+        return None
+    delay, attempted = float(facts.get("delay_seconds", 0)), facts.get("errorType") != "UnreportedFailure"
+    action, stored = logger.removeprefix("recoverable."), delay > LONGEST_DELAY.seconds
+    return OrderDecided(order, action, delay=delay, stored=stored, attempted=attempted)
 
 
 def count_dispatched(lines: Iterable[FunctionLog]) -> int:

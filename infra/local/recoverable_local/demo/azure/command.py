@@ -19,7 +19,7 @@ from rich.console import Console
 from recoverable_local.console import print_error
 from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order, orders_with_bodies
-from recoverable_local.demo.progress import UNREPORTED, Event, InvocationEnded, InvocationStarted, decision_event
+from recoverable_local.demo.progress import UNREPORTED, Event, InvocationEnded, InvocationStarted, OrderDecided
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
 from recoverable_local.demo.result import ErrorMessage, report_counters, report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
@@ -122,8 +122,9 @@ def to_event(queue: QueueView, entry: Entry, ids: Mapping[str, Order]) -> Event 
             return InvocationStarted(request_id, orders_with_bodies(bodies))
         case Ended(request_id=request_id, outcome=outcome):
             return InvocationEnded(request_id, isinstance(outcome, Died))
-        case Decided():
-            return decision_event(entry, ids)
+        case Decided(facts=facts, done=True) if (order := ids.get(facts.message_id)) is not None:
+            delay = facts.delay.total_seconds() if facts.delay else 0
+            return OrderDecided(order, facts.action, delay=delay, attempted=not facts.unreported)
         case _:
             return None
 
