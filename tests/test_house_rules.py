@@ -140,7 +140,6 @@ SHARED = {
     "Letter": "what is known of one message while it is sent",
     "Report": "the result of one run of a scheduled function",
     "Sender": "sends a message for its caller",
-    "batches": "split into what one call takes",
     "changed": "the message's headers or properties with the changes of a copy",
     "copy_of": "make the copy of a forwarding",
     "delete": "delete what was handled",
@@ -328,7 +327,7 @@ def changed(module: ast.Module) -> Iterator[str]:
 PER_INSTANCE = {
     "_flow/event_loop.py: runner",
     "_observe/metrics.py: instruments",
-    "azure/_messages.py: log_ambiguous_fields",
+    "azure/_batches.py: log_ambiguous_fields",
     "azure/_waiting.py: log_host_problem",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from azure.servicebus import ServiceBusMessage, ServiceBusMessageBatch
-from azure.servicebus.exceptions import MessageSizeExceededError
+from azure.servicebus.exceptions import MessageSizeExceededError, ServiceBusAuthorizationError
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient
@@ -21,13 +21,18 @@ class RecordingClient:
     Args:
         refuses: gives the error for a queue's next send; None takes it.
         largest: bytes of the largest message, and of the largest batch.
+        without_links: the queues that refuse a new link.
     """
 
     def __init__(
-        self, refuses: Callable[[str], Exception | None] = lambda queue: None, *, largest: int = 262_144
+        self,
+        refuses: Callable[[str], Exception | None] = lambda queue: None,
+        *,
+        largest: int = 262_144,
+        without_links: Collection[str] = (),
     ) -> None:
         self.fully_qualified_namespace = NAMESPACE
-        self.refuses, self.largest = refuses, largest
+        self.refuses, self.largest, self.without_links = refuses, largest, without_links
         self.calls: list[tuple[str, list[ServiceBusMessage]]] = []
         self.senders: list[str] = []
         self.closed: list[str] = []
@@ -56,6 +61,8 @@ class RecordingSender:
         self._client.closed.append(self.entity_name)
 
     def create_message_batch(self) -> ServiceBusMessageBatch:
+        if self.entity_name in self._client.without_links:
+            raise ServiceBusAuthorizationError(message="no role")
         return ServiceBusMessageBatch(self._client.largest)
 
     def send_messages(

@@ -10,7 +10,8 @@ import pytest
 from azure.triggers import BODY, ENQUEUED, trigger_message, trigger_messages
 from builders import NOW, QUEUE, platform, recoverability, written
 from recoverable._ladder.delivery import Delivery
-from recoverable.azure._messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_fields
+from recoverable.azure._batches import ambiguous_fields, without_ambiguous_fields
+from recoverable.azure._messages import as_list, checked_binary, delivery_of
 from recoverable.headers import (
     ATTEMPTS,
     DELAYED_RETRIES,
@@ -143,7 +144,7 @@ def test_ambiguous_fields_of_a_batch_are_found() -> None:
 def test_a_session_that_the_host_does_not_give_is_none() -> None:
     natives = trigger_messages({"SessionId": None}, {"SessionId": "customer-7"})
 
-    natives = without_fields(natives, ambiguous_fields(natives))
+    natives = without_ambiguous_fields(natives, QUEUE)
     deliveries = [delivery_of(each, QUEUE, recoverability(), platform("header")) for each in natives]
 
     assert [delivery.message.group_id for delivery in deliveries] == [None, None]

@@ -7,7 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from azure.servicebus.exceptions import MessagingEntityNotFoundError, ServiceBusError, ServiceBusServerBusyError
+from azure.servicebus.exceptions import (
+    MessagingEntityNotFoundError,
+    ServiceBusAuthorizationError,
+    ServiceBusError,
+    ServiceBusServerBusyError,
+)
 
 from azure.endpoints import ended, endpoint
 from azure.namespace import INVOICES, SESSIONS, Bus
@@ -195,6 +200,27 @@ def test_who_is_busy_for_some_seconds_is_asked_again_after_pauses_in_the_same_in
     world.run()
 
     assert (billing.attempts, [seen.body for seen in world.queue(INVOICES)]) == (1, ["invoice for order 1"])
+
+
+def denied(*without_links: str) -> RecordingClient:
+    """Return a client whose namespace denies access to one queue, and a new link to others."""
+    error = ServiceBusAuthorizationError(message="no role")
+    return RecordingClient(lambda to: error if to == INVOICES else None, without_links=without_links)
+
+
+def test_where_the_own_queue_takes_no_link_either_the_credentials_may_be_at_fault_and_no_attempt_is_lost() -> None:
+    client = denied(QUEUE)
+
+    assert ended(endpoint(Billing(), client=client), trigger_message(b"order 1")) is None
+    [(queue, copy)] = client.sent
+    assert (queue, properties(copy)["Recoverable.HeldSince"], client.closed) == (QUEUE, NOW_WRITTEN, [QUEUE])
+
+
+def test_access_that_is_denied_to_the_destination_alone_is_a_failed_attempt() -> None:
+    client = denied()
+
+    assert isinstance(ended(endpoint(Billing(), client=client), trigger_message(b"order 1")), OutgoingRefused)
+    assert client.sent == []
 
 
 def test_the_longer_who_is_busy_the_longer_is_the_wait() -> None:

@@ -158,12 +158,12 @@ def test_when_the_sending_thread_ends_nobody_takes_his_copy_for_sent() -> None:
         raise SystemExit
 
     waiting = GroupCommit(ends, 60)
-    parcels: list[Parcel] = []
+    parcel = Parcel(copy(), [], alone=False)
 
     with pytest.raises(SystemExit):
-        waiting.send([Parcel(copy(), parcels, alone=False)])
+        waiting.send([parcel])
 
-    assert parcels[0].failure is UNTRIED
+    assert parcel.failure is UNTRIED
 
 
 def test_a_queue_that_hangs_keeps_no_copy_to_another_waiting() -> None:

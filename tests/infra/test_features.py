@@ -20,8 +20,8 @@ from infra.features import (
     YOUR_ERRORS,
     YOUR_ORDERS,
     asking_for,
-    every_combination,
     every_pair,
+    every_three,
     spoken,
 )
 from infra.sam_template import Template, template, transformed
@@ -70,8 +70,8 @@ def test_each_two_features_meet_and_part() -> None:
             assert met == {(False, False), (False, True), (True, False), (True, True)}, (one, other)
 
 
-def test_no_combination_refers_to_what_is_not_there() -> None:
-    for features in every_combination():
+def test_no_three_features_there_or_not_make_a_template_refer_to_what_is_not_there() -> None:
+    for features in every_three():
         stack = decided(SAM, asking_for(*features))
         named = {name for name in referred_to(stack) if not name.startswith("AWS::")}
         assert named <= stack["Resources"].keys() | SAM_MAKES, features

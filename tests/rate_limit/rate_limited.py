@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from builders import Boom, Clock, delivery
-from recoverable import RateLimit, StoreUnavailable
+from recoverable import RateLimit, Recoverability, StoreUnavailable
 from recoverable._rate_limit.limiter import Limiter
 from recoverable._rate_limit.state import Open
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
@@ -100,7 +100,7 @@ class Instance:
 
     def limiter(self) -> Limiter:
         """Return a new invocation."""
-        return Limiter(self.breaker, self.clock)
+        return Limiter(self.breaker, Recoverability(), self.clock)
 
     def attempt(
         self,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from itertools import count
+from typing import Any
 
 from builders import seconds
+from proof.timeouts.table import Tables
 from recoverable.timeouts import DynamoDbStore
 from recoverable.timeouts._store import Kept
 from waiting.rows import NOW, claims
-from waiting.stores import Cloud, OneShard
+from waiting.stores import OneShard
+from waiting.world import Meddled
 
 
 class Killed(BaseException):
@@ -18,19 +21,18 @@ class Killed(BaseException):
 
 
 class Point:
-    """A hook that disturbs a boto3 client at its n-th call, before it is sent."""
+    """A hook that disturbs another process with the same table at its n-th call, before it is sent."""
 
-    def __init__(self, cloud: Cloud, store: DynamoDbStore, strike: Callable[[], object], nth: int) -> None:
-        self.calls, self._strike, self._nth, self._busy = 0, strike, nth, False
-        self.client = cloud.client("dynamodb")
-        self.client.meta.events.register("before-call.dynamodb", self._called)
-        self.store = OneShard(store._table.name, client=self.client, page=2)
+    def __init__(self, store: DynamoDbStore, strike: Callable[[], object], nth: int) -> None:
+        self.calls, self._strike, self._nth = 0, strike, nth
+        client: Any = Meddled(store._table._client(), before=self._called)
+        self.store = OneShard(store._table.name, client=client, page=2)
 
     @property
     def struck(self) -> bool:
         return self.calls >= self._nth
 
-    def _called(self, **_: object) -> None:
+    def _called(self, _name: str) -> None:
         self.calls += 1
         if self.calls == self._nth:
             self._strike()
@@ -41,10 +43,11 @@ def kill() -> None:
     raise Killed
 
 
-def every_point(cloud: Cloud, scenario: Callable[[DynamoDbStore, int], bool]) -> int:
-    """Play a scenario once for each point, until there are no more, and return how many there were."""
+def every_point(scenario: Callable[[DynamoDbStore, int], bool]) -> int:
+    """Play a scenario once for each point, each with a new table in memory, until there are no more, and return how many there were."""
     for nth in count(1):
-        if not scenario(cloud.store(), nth):
+        client: Any = Tables()
+        if not scenario(OneShard("timeouts", client=client), nth):
             return nth - 1
     raise AssertionError
 

@@ -6,7 +6,7 @@ on later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias, assert_never
@@ -92,6 +92,23 @@ class Decision:
         return isinstance(self.event, Deferral) and self.event.reason == RATE_LIMITED
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A failed attempt, and all that its decision depends on.
+
+    Args:
+        delivery: the delivery.
+        context: the attempt, as a policy sees it.
+        recoverability: the settings, the error queue resolved, without the retries that the platform cannot do.
+        platform: what it counts and can do.
+    """
+
+    delivery: Delivery
+    context: ErrorContext
+    recoverability: Recoverability
+    platform: Platform
+
+
 def outcome_of(action: Action) -> Outcome:
     """Return the name of an action, as logs, metrics and callbacks have it."""
     match action:
@@ -145,36 +162,25 @@ def decide(
             delivery=delivery, event=event, action=None, outcome="deferral", failure=event.failure, delay=event.delay,
             settlement=settlement,
         )  # fmt: skip
-    recoverability = available(recoverability, platform)
-    context = error_context(delivery, event, platform, now)
-    is_source = platform.is_source or is_same_name
-    action, warnings, raised = evaluate_policy(recoverability, context, lambda name: is_source(name, delivery))
-    action, warning = adjust_for_transport_capabilities(action, context, platform, recoverability)
-    is_granted = isinstance(action, ImmediateRetry) and is_past_its_round(context, recoverability)
+    case = case_of(delivery, event, recoverability, platform, now)
+    action, warnings, raised = evaluate_policy(case)
+    action, warning = adjust_for_transport_capabilities(action, case)
+    is_granted = isinstance(action, ImmediateRetry) and is_past_its_round(case)
     if platform.redelivers_only:
         if isinstance(action, ImmediateRetry) and recoverability.immediate.in_process:
             warnings += (IN_PROCESS_IGNORED,)
         if is_granted:
             action, warning = DelayedRetry(NO_DELAY), FIRST_OF_NEXT_ROUND
-        action = at_least_configured(action, recoverability.delayed, context)
-    error_queue = ""
-    if isinstance(action, MoveToError):
-        error_queue = action.error_queue or recoverability.failed.error_queue or ""
-    settlement = settlement_for(delivery, action, context, platform, error_queue, recoverability)
+        action = at_least_configured(action, case)
+    settlement = settlement_for(action, case)
     if is_granted and platform.sessions and isinstance(settlement, Forward):
         warning = BEHIND_ITS_SESSION
     return Decision(
-        delivery=delivery,
-        event=event,
-        action=action,
-        outcome=outcome_of(action),
-        failure=event,
-        delay=action.delay if isinstance(action, DelayedRetry) else None,
-        settlement=settlement,
-        error_queue=error_queue,
-        warnings=(*warnings, warning) if warning else warnings,
-        raised=raised,
-    )
+        delivery=delivery, event=event, action=action, outcome=outcome_of(action), failure=event,
+        delay=action.delay if isinstance(action, DelayedRetry) else None, settlement=settlement,
+        error_queue=target_of(action, case) if isinstance(action, MoveToError) else "",
+        warnings=(*warnings, warning) if warning else warnings, raised=raised,
+    )  # fmt: skip
 
 
 def move_instead_of_waiting(
@@ -207,14 +213,29 @@ def give_up(
     delivery: Delivery, exception: BaseException, *, recoverability: Recoverability, platform: Platform, now: datetime
 ) -> Settlement:
     """Return the settlement that moves a failed message to the default error queue, because no copy for a retry can be sent."""
-    context = error_context(delivery, exception, platform, now)
-    error_queue = recoverability.failed.error_queue or ""
-    return settlement_for(delivery, MoveToError(), context, platform, error_queue, recoverability)
+    return settlement_for(MoveToError(), case_of(delivery, exception, recoverability, platform, now))
 
 
-def evaluate_policy(
-    recoverability: Recoverability, context: ErrorContext, is_source: Callable[[str], bool]
-) -> tuple[Action, tuple[str, ...], dict[str, Exception]]:
+def case_of(
+    delivery: Delivery, exception: BaseException, recoverability: Recoverability, platform: Platform, now: datetime
+) -> Case:
+    """Return the case of a failed attempt."""
+    unreported = delivery.unreported and isinstance(exception, UnreportedFailure)
+    # where messages are only redelivered, the broker's count is all there is
+    count = unreported_failures if unreported and not platform.redelivers_only else failures
+    context = ErrorContext(
+        exception=exception,
+        message=delivery.message,
+        immediate_processing_failures=count(delivery, platform.counter),
+        delayed_deliveries_performed=delivery.message.round,
+        receive_address=delivery.message.queue,
+        now=now,
+        carried=delivery.carried,
+    )
+    return Case(delivery, context, available(recoverability, platform), platform)
+
+
+def evaluate_policy(case: Case) -> tuple[Action, tuple[str, ...], dict[str, Exception]]:
     """Return the policy's action and no warnings.
 
     When it raises, returns no action, or moves the message to the queue that it came from, return the default policy's
@@ -222,27 +243,28 @@ def evaluate_policy(
     """
     warnings: tuple[str, ...] = ()
     raised: dict[str, Exception] = {}
-    for name, policy, settings in candidates(recoverability):
+    for name, policy, settings in candidates(case.recoverability):
         try:
-            action = policy(settings, context)
+            action = policy(settings, case.context)
         except Exception as error:  # noqa: BLE001  # logged; the next policy decides
             warnings += (f"{name} raised {type(error).__name__}: {message_of(error)}. {NEXT_POLICY}",)
             raised[warnings[-1]] = error
             continue
         if not isinstance(action, Action):
             warnings += (f"{name} returned {describe_invalid_action(action)}, which is no action. {NEXT_POLICY}",)
-        elif moves_to_source(action, recoverability, is_source):
+        elif moves_to_source(action, case):
             warnings += (f"{name} returned {action}, which is the queue that the message came from. {NEXT_POLICY}",)
         else:
             return action, warnings, raised
     return MoveToError(), warnings, raised
 
 
-def moves_to_source(action: Action, recoverability: Recoverability, is_source: Callable[[str], bool]) -> bool:
+def moves_to_source(action: Action, case: Case) -> bool:
     """True if a policy would move a message to the queue that it came from, where it would fail again at once."""
-    if not isinstance(action, MoveToError) or action.error_queue in {None, recoverability.failed.error_queue}:
+    if not isinstance(action, MoveToError) or action.error_queue in {None, case.recoverability.failed.error_queue}:
         return False  # the configured error queue is the endpoint's to check
-    return is_source(action.error_queue or "")
+    queue, is_source = action.error_queue or "", case.platform.is_source
+    return is_source(queue, case.delivery) if is_source else queue == case.delivery.message.queue
 
 
 def describe_invalid_action(returned: object) -> str:
@@ -278,17 +300,15 @@ def available(recoverability: Recoverability, platform: Platform) -> Recoverabil
     return recoverability
 
 
-def adjust_for_transport_capabilities(
-    action: Action, context: ErrorContext, platform: Platform, recoverability: Recoverability
-) -> tuple[Action, str | None]:
+def adjust_for_transport_capabilities(action: Action, case: Case) -> tuple[Action, str | None]:
     """Return the action that the platform can do, and a warning when it is not the requested one.
 
     This cannot be switched off.
     """
-    if warning := impossible(action, context, platform, recoverability) or too_long_a_wait(action, platform):
+    if warning := impossible(action, case) or too_long_a_wait(action, case.platform):
         return MoveToError(), f"Recoverability policy requested {warning}. {MOVING}"
-    if platform.shared_process and isinstance(action, DelayedRetry):
-        return add_jitter(action, context), None
+    if case.platform.shared_process and isinstance(action, DelayedRetry):
+        return add_jitter(action, case.context), None
     return action, None
 
 
@@ -300,12 +320,12 @@ def too_long_a_wait(action: Action, platform: Platform) -> str | None:
     return f"a delay of {action.delay} where a message can wait for {longest} at most"
 
 
-def at_least_configured(action: Action, delayed: Delayed, context: ErrorContext) -> Action:
+def at_least_configured(action: Action, case: Case) -> Action:
     """Return a delayed retry that waits no less than the configured delay before the next round, if there is one; any other action as it is."""
-    if not isinstance(action, DelayedRetry) or context.delayed_deliveries_performed >= delayed.max_retries:
+    delayed, retries_made = case.recoverability.delayed, case.context.delayed_deliveries_performed
+    if not isinstance(action, DelayedRetry) or retries_made >= delayed.max_retries:
         return action
-    least = configured_delay(delayed, context.delayed_deliveries_performed, context.message.id)
-    return DelayedRetry(max(action.delay, least))
+    return DelayedRetry(max(action.delay, configured_delay(delayed, retries_made, case.context.message.id)))
 
 
 def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
@@ -320,65 +340,39 @@ def add_jitter(retry: DelayedRetry, context: ErrorContext) -> DelayedRetry:
     return DelayedRetry(min(retry.delay * (1 + share), MAX_DELAY))
 
 
-def is_past_its_round(context: ErrorContext, recoverability: Recoverability) -> bool:
+def is_past_its_round(case: Case) -> bool:
     """True if an immediate retry would be one more than `Immediate(max_retries)` says."""
-    return context.immediate_processing_failures > recoverability.immediate.max_retries
+    return case.context.immediate_processing_failures > case.recoverability.immediate.max_retries
 
 
-def impossible(action: Action, context: ErrorContext, platform: Platform, recoverability: Recoverability) -> str | None:
+def impossible(action: Action, case: Case) -> str | None:
     """Return what was requested and why the platform cannot do it; None when it can."""
-    no_round_is_left = context.delayed_deliveries_performed >= recoverability.delayed.max_retries
-    no_attempt_is_left = platform.redelivers_only and no_round_is_left and is_past_its_round(context, recoverability)
+    platform, retries_made = case.platform, case.context.delayed_deliveries_performed
+    is_last_round = retries_made >= case.recoverability.delayed.max_retries
+    is_last_attempt = platform.redelivers_only and is_last_round and is_past_its_round(case)
     match action:
         case ImmediateRetry() if not platform.immediate_retries:
             return f"ImmediateRetry however immediate retries are {NOT_AVAILABLE}"
         case DelayedRetry() if not platform.delayed_retries:
             return f"DelayedRetry however delayed delivery capability is {NOT_AVAILABLE}"
-        case ImmediateRetry() if context.immediate_processing_failures > MAX_IMMEDIATE:
+        case ImmediateRetry() if case.context.immediate_processing_failures > MAX_IMMEDIATE:
             return f"more than {MAX_IMMEDIATE} immediate retries"
-        case DelayedRetry() if context.delayed_deliveries_performed >= MAX_DELAYED:
+        case DelayedRetry() if retries_made >= MAX_DELAYED:
             return f"more than {MAX_DELAYED:,} delayed retries"
-        case ImmediateRetry() | DelayedRetry() if no_attempt_is_left:
+        case ImmediateRetry() | DelayedRetry() if is_last_attempt:
             return "a retry after the last attempt, where the order of messages is kept"
         case _:
             return None
 
 
-def error_context(delivery: Delivery, exception: BaseException, platform: Platform, now: datetime) -> ErrorContext:
-    """Return the failed attempt as a policy sees it."""
-    unreported = delivery.unreported and isinstance(exception, UnreportedFailure)
-    # where messages are only redelivered, the broker's count is all there is
-    count = unreported_failures if unreported and not platform.redelivers_only else failures
-    return ErrorContext(
-        exception=exception,
-        message=delivery.message,
-        immediate_processing_failures=count(delivery, platform.counter),
-        delayed_deliveries_performed=delivery.message.round,
-        receive_address=delivery.message.queue,
-        now=now,
-        carried=delivery.carried,
-    )
-
-
-def is_same_name(name: str, delivery: Delivery) -> bool:
-    """True if a name is that of the queue that a delivery came from."""
-    return name == delivery.message.queue
-
-
-def settlement_for(
-    delivery: Delivery,
-    action: Action,
-    context: ErrorContext,
-    platform: Platform,
-    error_queue: str,
-    recoverability: Recoverability,
-) -> Settlement:
+def settlement_for(action: Action, case: Case) -> Settlement:
     """Return what the adapter must do for the action on this platform."""
+    delivery, context, platform = case.delivery, case.context, case.platform
     match action:
-        case ImmediateRetry() if is_redelivered(delivery, context, platform, recoverability):
+        case ImmediateRetry() if is_redelivered(case):
             return Redeliver(NO_DELAY)
         case ImmediateRetry():
-            most = recoverability.immediate.max_retries
+            most = case.recoverability.immediate.max_retries
             changes = copy_headers.immediate_retry(delivery, context, platform, most)
             return Forward(context.receive_address, NO_DELAY, changes)
         case DelayedRetry(delay) if platform.redelivers_only:
@@ -387,24 +381,27 @@ def settlement_for(
             changes = copy_headers.delayed_retry(delivery, context)
             return delayed_copy(context.receive_address, delay, changes, platform, context.now)
         case MoveToError():
-            changes = copy_headers.move_to_error(context, platform, redactor_of(recoverability))
+            changes = copy_headers.move_to_error(context, platform, redactor_of(case.recoverability))
             changes |= copy_headers.times_of_handler(delivery, context.now)
-            return Forward(error_queue, NO_DELAY, changes)
+            return Forward(target_of(action, case), NO_DELAY, changes)
         case Discard():
             return COMPLETE
         case _:
             assert_never(action)
 
 
-def is_redelivered(
-    delivery: Delivery, context: ErrorContext, platform: Platform, recoverability: Recoverability
-) -> bool:
+def target_of(action: MoveToError, case: Case) -> str:
+    """Return the error queue that a message moves to: the action's, else the configured one."""
+    return action.error_queue or case.recoverability.failed.error_queue or ""
+
+
+def is_redelivered(case: Case) -> bool:
     """True if an immediate retry is the same message again.
 
     Past `Immediate(max_retries)` it is a copy, so that the broker's own limit is never met, unless it is made in process.
     """
-    in_process = recoverability.immediate.in_process and is_retried_in_process(delivery, platform)
-    return platform.counter == "native" and (in_process or not is_past_its_round(context, recoverability))
+    in_process = case.recoverability.immediate.in_process and is_retried_in_process(case.delivery, case.platform)
+    return case.platform.counter == "native" and (in_process or not is_past_its_round(case))
 
 
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:

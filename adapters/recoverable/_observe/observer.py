@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from datetime import timedelta
-from functools import partial
 
 from recoverable._errors import UnreportedFailure
+from recoverable._frozen import Frozen
 from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import NO_DELAY
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from recoverable._config import Recoverability
     from recoverable._ladder.decision import Decision
     from recoverable._ladder.delivery import Delivery
-    from recoverable._ladder.faults import Redact
     from recoverable._ladder.settlement import Settlement
     from recoverable._message import Message
     from recoverable._observe.spans import OpenSpan, Tracer
@@ -48,30 +47,24 @@ class Attempt:
         self.span: OpenSpan | None = None
 
 
-class Note:
+class Note(Frozen):
     """One decision about a delivery, or the success of an attempt.
 
     Args:
-        delivery: the delivery; the note keeps its message as this attempt got it.
+        delivery: the delivery.
+        message: its message, as this attempt got it.
         facts: the facts about the decision.
         settlement: what was to be done.
         attempt: the attempt before the decision; None without one.
         is_first: False for a second decision about one attempt, which was made because a copy was refused.
     """
 
-    __slots__ = ("attempt", "delivery", "facts", "is_first", "message", "settlement")
-
-    def __init__(
-        self,
-        delivery: Delivery,
-        facts: Facts,
-        settlement: Settlement,
-        attempt: Attempt | None,
-        *,
-        is_first: bool = True,
-    ) -> None:
-        self.delivery, self.facts, self.settlement, self.attempt = delivery, facts, settlement, attempt
-        self.message, self.is_first = delivery.message, is_first
+    delivery: Delivery
+    message: Message
+    facts: Facts
+    settlement: Settlement
+    attempt: Attempt | None
+    is_first: bool = True
 
 
 class Observer:
@@ -172,16 +165,17 @@ class Observer:
         outcomes = [(note, is_done(note, settlement_of(note.delivery), unfinished)) for note in self.notes]
         outcomes += self._successes()
         self.end_spans(outcomes)
-        self._safely(partial(self._print_metrics, outcomes, rate_limited=rate_limited))
-        self._safely(partial(self._record_metrics, outcomes, rate_limited=rate_limited))
-        self._safely(partial(self._append_facts, outcomes))
+        self._safely(self._print_metrics, outcomes, rate_limited=rate_limited)
+        self._safely(self._record_metrics, outcomes, rate_limited=rate_limited)
+        self._safely(self._append_facts, outcomes)
         return [note for note, done in outcomes if done]
 
     def end_spans(self, outcomes: Outcomes) -> None:
         """End the span of each attempt, with the last decision about it if there is one; what fails is logged."""
-        self._safely(partial(self._end_spans, {note.attempt: (note.facts, done) for note, done in outcomes}))
+        self._safely(self._end_spans, outcomes)
 
-    def _end_spans(self, decided: dict[Attempt | None, tuple[Facts, bool]]) -> None:
+    def _end_spans(self, outcomes: Outcomes) -> None:
+        decided = {note.attempt: (note.facts, done) for note, done in outcomes}
         for attempt in self.attempts:
             if attempt.span is not None and self._tracer is not None:
                 facts, done = decided.get(attempt, (None, False))
@@ -191,8 +185,8 @@ class Observer:
         noted, found = {note.attempt for note in self.notes}, []
         for attempt in self.attempts:
             if attempt not in noted and attempt.delivery.error is None:
-                note = Note(attempt.delivery, self._facts(attempt.delivery, "complete"), COMPLETE, attempt)
-                found.append((note, True))
+                facts = self._facts(attempt.delivery, "complete")
+                found.append((Note(attempt.delivery, attempt.message, facts, COMPLETE, attempt), True))
         return found
 
     def _print_metrics(self, outcomes: Outcomes, *, rate_limited: bool | None) -> None:
@@ -213,12 +207,24 @@ class Observer:
         record_metrics(self.system, outcomes[0][0].facts.queue, wanted, rate_limited=rate_limited)
 
     def _append_facts(self, outcomes: Outcomes) -> None:
-        """Append the facts to the host's file in one write, for other processes write to it too."""
+        """Append the facts to the host's file as lines of JSON, each with `done`: True if what was decided has been done.
+
+        Durations are in seconds, and the exception is its text. It is one write, for other processes write to the file too.
+        """
         if self.facts_file is None:
             return
-        lines = lines_of_facts([(note.facts, done) for note, done in outcomes], self.settings.redact)
+        from json import dumps  # noqa: PLC0415  # where a host asks
+
+        from recoverable._ladder.faults import message_of, redacted  # noqa: PLC0415  # as above
+
+        lines = []
+        for note, done in outcomes:
+            error = note.facts.exception
+            text = "" if error is None else redacted(message_of(error), self.settings.redact)
+            line = {**vars(note.facts), "exception": text, "done": done}
+            lines.append(f"{dumps(line, default=timedelta.total_seconds)}\n")
         with open(self.facts_file, "ab", buffering=0) as file:
-            file.write(lines)
+            file.write("".join(lines).encode())
 
     def _facts(self, delivery: Delivery, action: Any, failure: BaseException | None = None, **more: Any) -> Facts:
         """Return the facts about a decision or a success; a failure that is given can be read."""
@@ -236,13 +242,13 @@ class Observer:
     def _note(self, delivery: Delivery, settlement: Settlement, facts: Facts) -> Settlement:
         attempt = self._latest.get(delivery)
         is_first = attempt is None or all(note.attempt is not attempt for note in self.notes)
-        self.notes.append(Note(delivery, facts, settlement, attempt, is_first=is_first))
+        self.notes.append(Note(delivery, delivery.message, facts, settlement, attempt, is_first))
         return settlement
 
-    def _safely(self, report: Callable[[], None]) -> None:
+    def _safely(self, report: Callable[..., None], outcomes: Outcomes, **more: object) -> None:
         """Report, and log what that raises: the messages are settled by now, whatever becomes of their metrics."""
         try:
-            report()
+            report(outcomes, **more)
         except Exception as error:  # noqa: BLE001  # logged
             from recoverable._observe.log import log_observing_failed  # noqa: PLC0415  # the failure side
 
@@ -256,26 +262,6 @@ class Observer:
         from recoverable._observe.spans import tracer  # noqa: PLC0415  # where spans are wanted
 
         return tracer(self.settings, self.system)
-
-
-def lines_of_facts(outcomes: list[tuple[Facts, bool]], redact: Redact | None) -> bytes:
-    """Return facts as lines of JSON, each with `done`: True if what was decided has been done.
-
-    Durations are in seconds, and the exception is its text.
-
-    Args:
-        outcomes: the facts, each with that.
-        redact: the user's redactor, which the exception's text passes.
-    """
-    from json import dumps  # noqa: PLC0415  # where a host asks
-
-    from recoverable._ladder.faults import message_of, redacted  # noqa: PLC0415  # as above
-
-    lines = []
-    for facts, done in outcomes:
-        text = "" if facts.exception is None else redacted(message_of(facts.exception), redact)
-        lines.append(dumps({**vars(facts), "exception": text, "done": done}, default=timedelta.total_seconds))
-    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def is_done(note: Note, settlement: Settlement | None, unfinished: Collection[Delivery]) -> bool:

@@ -104,12 +104,16 @@ def checked(
             checked_queue(f"{call}({name})", value, f"a text of 1 to {LONGEST_ID} characters")
             if len(value) > LONGEST_ID:
                 raise ValueError(f"{call}({name}) has {len(value)} characters; write at most {LONGEST_ID}")
+    named: Mapping[Any, Any] = headers or {}
+    for name, text in named.items():
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise TypeError(f"{call}(headers) has {name!r} of type {type(text).__name__}; write names and texts")
     return Outgoing(
         intent,
         checked_queue(f"{call}({kind})", destination, f"the name of a {kind}"),
         snapshot(call, body),
-        headers=checked_headers(call, {**typed, **(headers or {})}),
-        attributes=checked_attributes(call, attributes or {}),
+        headers=without_own_names(f"{call}(headers)", {**typed, **named}),
+        attributes=without_own_names(f"{call}(attributes)", attributes or {}),
         delay=NO_DELAY if delay is None else checked_delay(f"{call}(delay)", delay, MAX_DELAY),
         group_id=group_id,
         message_id=message_id,
@@ -134,28 +138,14 @@ def snapshot(call: str, body: object) -> str | bytes:
     return content
 
 
-def checked_headers(call: str, headers: Mapping[Any, Any]) -> Mapping[str, str]:
-    """Return the headers, unless they are no texts or say what only recovery and this module may say."""
-    for name, text in headers.items():
-        if not isinstance(name, str) or not isinstance(text, str):
-            raise TypeError(f"{call}(headers) has {name!r} of type {type(text).__name__}; write names and texts")
-        refuse_own_name(f"{call}(headers)", name)
-    return MappingProxyType(dict(headers))
-
-
-def checked_attributes(call: str, attributes: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """Return the attributes, unless one would be read as a header that only recovery and this module may write.
+def without_own_names(part: str, given: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """Return headers or attributes as they are now, unless one would be read as a header that only recovery and this module may write.
 
     Such as those of an incoming message that is a copy: what is sent would have no retry left, or the identity of another.
     """
-    for name in attributes:
-        refuse_own_name(f"{call}(attributes)", name)
-    return MappingProxyType(dict(attributes))
-
-
-def refuse_own_name(part: str, name: object) -> None:
-    """Raise ValueError for a name that is set for each message."""
-    if isinstance(name, str) and (name in SET_HERE or name.startswith((OWN, *FAULTS))):
-        raise ValueError(
-            f"{part} has {name!r}, which is set for each message; leave it out, and write an id as message_id="
-        )
+    for name in given:
+        if isinstance(name, str) and (name in SET_HERE or name.startswith((OWN, *FAULTS))):
+            raise ValueError(
+                f"{part} has {name!r}, which is set for each message; leave it out, and write an id as message_id="
+            )
+    return MappingProxyType(dict(given))

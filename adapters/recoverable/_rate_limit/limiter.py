@@ -45,28 +45,22 @@ class Limiter:
 
     Args:
         breaker: the instance's.
+        recoverability: the settings; a failure that is unrecoverable by them moves to the error queue at once, limited or not.
         clock: returns the time.
         sleep: waits for so many seconds.
         in_batches: True where messages that are due together come in one invocation.
-        unrecoverable: returns True for a failure that no wait repairs: its message moves to the error queue at once,
-            limited or not.
     """
 
     __slots__ = (
-        "_claim", "_clock", "_in_batches", "_limit", "_probe", "_refreshed", "_sleep", "_unrecoverable", "breaker",
+        "_claim", "_clock", "_in_batches", "_limit", "_probe", "_recoverability", "_refreshed", "_sleep", "breaker",
     )  # fmt: skip
 
     def __init__(
-        self,
-        breaker: Breaker,
-        clock: Callable[[], datetime],
-        *,
-        sleep: Callable[[float], None] = sleep,
-        in_batches: bool = False,
-        unrecoverable: Callable[[BaseException], bool] = lambda _error: False,
-    ) -> None:
-        self.breaker, self._limit, self._clock = breaker, breaker.limit, clock
-        self._unrecoverable, self._in_batches, self._sleep = unrecoverable, in_batches, sleep
+        self, breaker: Breaker, recoverability: Recoverability, clock: Callable[[], datetime],
+        *, sleep: Callable[[float], None] = sleep, in_batches: bool = False,
+    ) -> None:  # fmt: skip
+        self.breaker, self._limit, self._clock, self._sleep = breaker, breaker.limit, clock, sleep
+        self._recoverability, self._in_batches = recoverability, in_batches
         self._refreshed = False  # True when this invocation has read the store
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
@@ -152,16 +146,16 @@ class Limiter:
         circuit = self.breaker.snapshot.circuit
         if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now) or self._unrecoverable(error):
             return None
-        delay_of = self._delay_of_probe if is_probe else self._delay_while_open
-        return no_sooner_than_asked(delay_of(circuit, delivery, now), error)
+        if is_probe:
+            delay = delay_of_probe(circuit, self._limit, delivery.message.id, now)
+        else:
+            delay = self._delay_while_open(circuit, delivery, now)
+        return no_sooner_than_asked(delay, error)
 
     def release_probe(self, delivery: Delivery) -> None:
         """Let another message be the probe at once if this one was, because this one is handed back."""
         if self._probe is delivery:
             self._release("probe released", self._clock())
-
-    def _delay_of_probe(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
-        return delay_of_probe(circuit, self._limit, delivery.message.id, now)
 
     def _delay_while_open(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
         delay = delay_while_open(circuit, self._limit, delivery.message.id, now)
@@ -189,6 +183,15 @@ class Limiter:
         circuit = transition(self._claim.circuit, outcome, self._limit, now)
         if (released := self.breaker.compare_and_set(self._claim, circuit, now)) is not None:
             self.breaker.update(released)
+
+    def _unrecoverable(self, error: BaseException) -> bool:
+        """True if the failure is unrecoverable by the settings; False when a predicate raises, which the policy warns of."""
+        from recoverable._ladder.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
+
+        try:
+            return is_unrecoverable(self._recoverability, error)
+        except Exception:  # noqa: BLE001  # the message waits; the policy evaluates the predicates again when it is attempted
+            return False
 
     def _counts(self, error: BaseException) -> bool:
         if self._limit.counts is None:
@@ -224,15 +227,6 @@ def limiter_for(
         write = rate_limit.info if level == "info" else rate_limit.warning
         log_safely(write, "%s", text, redact=redactor_of(recoverability))
 
-    def unrecoverable(error: BaseException) -> bool:
-        """True if the failure is unrecoverable by the settings; False when a predicate raises, which the policy warns of."""
-        from recoverable._ladder.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
-
-        try:
-            return is_unrecoverable(recoverability, error)
-        except Exception:  # noqa: BLE001  # the message waits; the policy evaluates the predicates again when it is attempted
-            return False
-
     kept, clock = environment.kept, environment.clock
     breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log))
-    return Limiter(breaker, clock, sleep=environment.sleep, in_batches=in_batches, unrecoverable=unrecoverable)
+    return Limiter(breaker, recoverability, clock, sleep=environment.sleep, in_batches=in_batches)

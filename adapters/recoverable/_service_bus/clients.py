@@ -77,8 +77,7 @@ def credential_for(settings: Any) -> TokenCredential:
 
     client, tenant, secret = (settings.get(name) for name in ("clientid", "tenantid", "clientsecret"))
     if settings.get("credential", "").lower() == "managedidentity":
-        resource = settings.get("managedidentityresourceid")
-        if resource:
+        if resource := settings.get("managedidentityresourceid"):
             return ManagedIdentityCredential(identity_config={"resource_id": resource})
         return ManagedIdentityCredential(client_id=client)
     if client and tenant and secret:

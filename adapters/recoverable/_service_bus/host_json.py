@@ -9,6 +9,7 @@ import json
 import os
 import re
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -225,11 +226,6 @@ def whole_number(value: object, least: int = 0) -> int:
     return int(str(value))
 
 
-def positive_number(value: object) -> int:
-    """Return the whole number, which is 1 or more."""
-    return whole_number(value, 1)
-
-
 def transport(value: object) -> str:
     """Return how to connect.
 
@@ -265,9 +261,9 @@ OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     "functionTimeout": ("function_timeout", timeout),
     f"{BUS}autoCompleteMessages": ("auto_complete_messages", boolean),
     f"{BUS}maxAutoLockRenewalDuration": ("max_auto_lock_renewal_duration", timespan),
-    f"{BUS}maxConcurrentCalls": ("max_concurrent_calls", positive_number),
-    f"{BUS}maxConcurrentSessions": ("max_concurrent_sessions", positive_number),
-    f"{BUS}maxMessageBatchSize": ("max_message_batch_size", positive_number),
+    f"{BUS}maxConcurrentCalls": ("max_concurrent_calls", partial(whole_number, least=1)),
+    f"{BUS}maxConcurrentSessions": ("max_concurrent_sessions", partial(whole_number, least=1)),
+    f"{BUS}maxMessageBatchSize": ("max_message_batch_size", partial(whole_number, least=1)),
     f"{BUS}sessionIdleTimeout": ("session_idle_timeout", timespan),
     f"{BUS}prefetchCount": ("prefetch_count", whole_number),
     f"{BUS}transportType": ("transport_type", transport),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from recoverable._limits import was_idle
 from recoverable._service_bus.answers import failure_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class RenewedSender:
     def _connected(self) -> ServiceBusSender:
         """Return the sender, a new one if the connection was idle for too long."""
         now = self._clock()
-        if not 0 <= now - self._used_at <= IDLE_LIMIT:
+        if was_idle(self._used_at, now, IDLE_LIMIT):
             self.close()
         self._used_at = now
         if self._sender is None:

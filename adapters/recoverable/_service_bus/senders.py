@@ -8,7 +8,7 @@ from itertools import filterfalse
 from operator import attrgetter
 from threading import Condition, Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.answers import UNTRIED, Failure, failure_of
@@ -17,12 +17,20 @@ from recoverable._service_bus.renewal import RenewedSender
 from recoverable._service_bus.wire import Copy, sdk_message, smaller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import datetime
+    from typing import Protocol
 
     from azure.servicebus import ServiceBusClient, ServiceBusMessageBatch
 
     from recoverable._service_bus.app_settings import ConnectionString, Identity
+
+    class Time(Protocol):
+        """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
+
+        clock: Callable[[], datetime]
+        sleep: Callable[[float], None]
+
 
 CALL_TIMEOUT = 30
 """Seconds for one call: half of Service Bus's default lock, and long enough to connect anew."""
@@ -37,36 +45,33 @@ REMEMBERED = timedelta(seconds=2)
 """For how long an entity that is missing or busy is not asked again: its messages wait, then go together."""
 
 
-class Time(Protocol):
-    """A clock, and what waits for so many seconds: what sending needs of an invocation's environment."""
-
-    clock: Callable[[], datetime]
-    sleep: Callable[[float], None]
-
-
 class Parcel:
     """A copy that waits for the senders.
 
     Args:
         copy: the copy.
-        others: all parcels of the same call: after one that was refused none is sent any more.
+        refusals: why parcels of the same call were refused: after the first none is sent any more.
         alone: True if it must share no batch: one that was refused is then known to be refused itself.
 
     `done` is True when somebody has tried to send it; `failure` is the reason why it was not sent, None once it was.
     """
 
-    __slots__ = ("_others", "alone", "copy", "done", "failure")
+    __slots__ = ("_refusals", "alone", "copy", "done", "failure")
 
-    def __init__(self, copy: Copy, others: list[Parcel], *, alone: bool) -> None:
-        self.copy, self.alone, self.done = copy, alone, False
+    def __init__(self, copy: Copy, refusals: list[Failure], *, alone: bool) -> None:
+        self.copy, self._refusals, self.alone, self.done = copy, refusals, alone, False
         self.failure: Failure | None = UNTRIED
-        self._others = others
-        others.append(self)
 
     @property
     def comes_too_late(self) -> bool:
         """True if a parcel of the same call was refused: all messages of the call are redelivered, and what is sent is sent again."""
-        return any(other.failure not in (UNTRIED, None) for other in self._others)
+        return bool(self._refusals)
+
+    def note(self, failure: Failure | None) -> None:
+        """Note why it was not sent; None when it was."""
+        self.failure = failure
+        if failure is not None:
+            self._refusals.append(failure)
 
 
 class GroupCommit:
@@ -159,6 +164,8 @@ class Broker:
         client: azure-servicebus's; it and its senders promise no safety between threads.
         timeout: seconds to wait for another thread, whose opening of a connection the SDK may never end.
         clock: returns the seconds of a clock, for how long a connection was idle.
+
+    `namespace` is its fully qualified name.
     """
 
     def __init__(
@@ -166,11 +173,7 @@ class Broker:
     ) -> None:
         self._client, self._timeout, self._clock = client, timeout, clock
         self._changing, self._entities = Lock(), dict[str, Entity]()
-
-    @property
-    def namespace(self) -> str:
-        """Return the namespace's fully qualified name."""
-        return str(getattr(self._client, "fully_qualified_namespace", ""))
+        self.namespace = str(getattr(client, "fully_qualified_namespace", ""))
 
     def send(self, copies: list[Copy], environment: Time, *, alone: bool = False) -> list[Failure | None]:
         """Send the copies, to each entity in their order; those that can share a batch go in one batch, with those of other threads.
@@ -182,14 +185,27 @@ class Broker:
             environment: has the clock, and what waits.
             alone: True if none may share a batch.
         """
-        parcels: list[Parcel] = []
-        by_entity: dict[str, list[Parcel]] = {}
-        for copy in copies:
-            by_entity.setdefault(copy.to, []).append(Parcel(copy, parcels, alone=alone))
+        refusals, by_entity = list[Failure](), dict[str, list[Parcel]]()
+        parcels = [Parcel(copy, refusals, alone=alone) for copy in copies]
+        for parcel in parcels:
+            by_entity.setdefault(parcel.copy.to, []).append(parcel)
         for name, group in by_entity.items():
             if not group[0].comes_too_late:
                 self._send_to(name, group, environment)
         return [parcel.failure for parcel in parcels]
+
+    def takes_links(self, name: str) -> bool:
+        """True if an entity takes a new link, by which messages could be sent there; none is sent."""
+        with self._changing:
+            sender = self._new_entity(name).sender
+        try:
+            sender.create_message_batch()
+        except Exception:  # noqa: BLE001  # the caller has the error of the send that it asks about
+            return False
+        else:
+            return True
+        finally:
+            sender.close()
 
     def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""
@@ -223,38 +239,33 @@ def batch_key(copy: Copy) -> tuple[str, str, str]:
 
 
 def send_group(sender: RenewedSender, parcels: list[Parcel]) -> None:
-    """Send parcels of one batch key in as few batches as Service Bus takes, and note on each why it was not sent."""
+    """Send parcels of one batch key in as few batches as Service Bus takes, one that is too large for a batch by itself; note why each was not sent."""
     if len(parcels) == 1:
         attempt(parcels, partial(send_one, sender, parcels[0].copy))
         return
-    for batch, members in batches(sender, parcels):
-        attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
-
-
-def batches(sender: RenewedSender, parcels: list[Parcel]) -> Iterator[tuple[ServiceBusMessageBatch, list[Parcel]]]:
-    """Yield batches and what is in them; what is too large for a batch is sent alone, and what cannot be encoded is noted."""
-    try:
-        batch, members = sender.create_message_batch(), list[Parcel]()
-    except Exception as error:  # noqa: BLE001  # it opens the connection
-        note(parcels, failure_of(error))
-        return
-    for parcel in filterfalse(attrgetter("comes_too_late"), parcels):
+    while waiting := [each for each in parcels if each.failure is UNTRIED and not each.comes_too_late]:
         try:
-            fits = try_to_add(batch, parcel.copy)
-            if not fits and members:
-                yield batch, members
-                batch, members = sender.create_message_batch(), []
-                # if that batch was refused, the parcel would go ahead of what is in it
-                fits = not parcel.comes_too_late and try_to_add(batch, parcel.copy)
-        except (TypeError, ValueError) as error:
-            parcel.failure = failure_of(error)
-            continue
-        if fits:
+            batch = sender.create_message_batch()
+        except Exception as error:  # noqa: BLE001  # it opens the connection
+            note(waiting, failure_of(error))
+            return
+        if members := fill(batch, waiting):
+            attempt(members, partial(sender.send_messages, batch, timeout=CALL_TIMEOUT))
+        elif waiting[0].failure is UNTRIED:
+            attempt(waiting[:1], partial(send_one, sender, waiting[0].copy))
+
+
+def fill(batch: ServiceBusMessageBatch, waiting: list[Parcel]) -> list[Parcel]:
+    """Add parcels to an empty batch until one does not fit, and return them; note of those that cannot be encoded that they were not sent."""
+    members = list[Parcel]()
+    for parcel in filterfalse(attrgetter("comes_too_late"), waiting):
+        try:
+            if not try_to_add(batch, parcel.copy):
+                break
             members.append(parcel)
-        elif not parcel.comes_too_late:
-            attempt([parcel], partial(send_one, sender, parcel.copy))
-    if members:
-        yield batch, members
+        except (TypeError, ValueError) as error:
+            parcel.note(failure_of(error))
+    return members
 
 
 def attempt(parcels: list[Parcel], send: Callable[[], None]) -> None:
@@ -270,7 +281,7 @@ def attempt(parcels: list[Parcel], send: Callable[[], None]) -> None:
 def note(parcels: list[Parcel], failure: Failure | None) -> None:
     """Note on parcels why they were not sent; None when they were."""
     for parcel in parcels:
-        parcel.failure = failure
+        parcel.note(failure)
 
 
 def send_one(sender: RenewedSender, copy: Copy) -> None:

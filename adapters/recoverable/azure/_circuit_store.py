@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,19 @@ from recoverable._errors import StoreUnavailable
 from recoverable._limits import checked_queue, was_idle
 from recoverable._rate_limit.state import Snapshot, from_item, to_item
 from recoverable._rate_limit.store import TIMEOUT, SharedCalls, seconds_of
-from recoverable._service_bus.app_settings import checked_connection, settings_below
-from recoverable._service_bus.app_settings import find_setting as setting
+from recoverable._service_bus.app_settings import checked_connection, find_setting, settings_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from datetime import timedelta
+    from typing import TypeVar
 
     from azure.core.pipeline.transport import RequestsTransport
     from azure.data.tables import TableClient
 
     from recoverable._rate_limit.state import Circuit
+
+    T = TypeVar("T")
 
 PARTITION = "circuit"
 REPEATED: Mapping[str, Any] = {"retry_total": 1, "retry_connect": 0, "retry_status": 0}
@@ -72,9 +74,7 @@ class TableCircuit:
         Raises:
             StoreUnavailable: it cannot be read now.
         """
-        with errors_as_unavailable(self._timeout):
-            client = self._connect()
-            return self._calls.read(self._timeout, lambda: read_circuit(client, self.name))
+        return self._call(lambda client: self._calls.read(self._timeout, lambda: read_circuit(client, self.name)))
 
     def compare_and_set(self, snapshot: Snapshot, circuit: Circuit, switch: str = "") -> Snapshot | None:
         """Change the circuit if it still is as in the snapshot; None when another instance was faster.
@@ -86,34 +86,25 @@ class TableCircuit:
         if not isinstance(version, str):
             return None
         entity = {"PartitionKey": PARTITION, "RowKey": self.name, **to_item(circuit, switch)}
-        with errors_as_unavailable(self._timeout):
-            client = self._connect()
-            etag = self._calls.change(version, self._timeout, lambda: write_entity(client, entity, version))
+        etag = self._call(
+            lambda client: self._calls.change(version, self._timeout, lambda: write_entity(client, entity, version))
+        )
         return None if etag is None else Snapshot(circuit, etag, switch)
 
-    def _connect(self) -> TableClient:
-        return self._client or table_client(self._connection, self.table, self._timeout)
+    def _call(self, call: Callable[[TableClient], T]) -> T:
+        """Make one call, and return its answer."""
+        from azure.core.exceptions import AzureError
 
-
-@contextmanager
-def errors_as_unavailable(timeout: float) -> Iterator[None]:
-    """Raise the errors of a call as `StoreUnavailable`.
-
-    Args:
-        timeout: seconds that the call may take.
-    """
-    from azure.core.exceptions import AzureError
-
-    try:
-        yield
-    except TimeoutError as error:
-        raise StoreUnavailable(f"table storage gave no answer within {timeout} s") from error
-    except AzureError as error:
-        raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
-    except ModuleNotFoundError as error:
-        raise StoreUnavailable(f"{error}; pip install 'recoverable[azure]'") from error
-    except ValueError as error:
-        raise StoreUnavailable(f"its connection cannot be used: {error}") from error
+        try:
+            return call(self._client or table_client(self._connection, self.table, self._timeout))
+        except TimeoutError as error:
+            raise StoreUnavailable(f"table storage gave no answer within {self._timeout} s") from error
+        except AzureError as error:
+            raise StoreUnavailable(f"table storage failed ({type(error).__name__})") from error
+        except ModuleNotFoundError as error:
+            raise StoreUnavailable(f"{error}; pip install 'recoverable[azure]'") from error
+        except ValueError as error:
+            raise StoreUnavailable(f"its connection cannot be used: {error}") from error
 
 
 def read_circuit(client: TableClient, name: str) -> Snapshot:
@@ -214,7 +205,7 @@ def table_client(connection: str, table: str, timeout: float) -> TableClient:
         "raw_request_hook": Renewal(transport).before_call,
     }
     for path in (connection, f"AzureWebJobs{connection}"):
-        if text := setting(path, os.environ):
+        if text := find_setting(path, os.environ):
             try:
                 return TableClient.from_connection_string(text.strip(" ;"), table, **once)
             except ValueError:  # its words may quote the key
@@ -230,5 +221,7 @@ def table_client(connection: str, table: str, timeout: float) -> TableClient:
 
 def endpoint_of(path: str, settings: Mapping[str, str]) -> str | None:
     """Return the account's table endpoint from the settings for an identity (Functions, "Connecting to host storage with an identity")."""
-    account = setting(f"{path}__accountName", settings)
-    return setting(f"{path}__tableServiceUri", settings) or (account and f"https://{account}.table.core.windows.net")
+    account = find_setting(f"{path}__accountName", settings)
+    return find_setting(f"{path}__tableServiceUri", settings) or (
+        account and f"https://{account}.table.core.windows.net"
+    )

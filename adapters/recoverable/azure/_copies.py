@@ -14,7 +14,7 @@ from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.wire import Copy, add_where_room, changed, fit, in_milliseconds
 from recoverable.azure._folding import lost_in_header
-from recoverable.azure._messages import ARRAYS, aware
+from recoverable.azure._messages import ARRAYS, aware, is_source
 from recoverable.headers import FAILED_QUEUE_ADDRESS, FOLDED, ORIGIN, REFUSED_SENDS, sendable
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
@@ -37,7 +37,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
     Raises:
         ValueError: its error queue is the queue it came from: only dead-lettering by the broker can end such a loop.
     """
-    native, changes, own = delivery.native, forward.changes, stays(delivery, forward)
+    native, changes, own = delivery.native, forward.changes, is_source(forward.to, delivery)
     if own and changes.get(FAILED_QUEUE) and not changes.get(REFUSED_SENDS):
         raise ValueError(f"the error queue {forward.to!r} is the queue that the message came from")
     number, texts = broker_id(native), {name: getattr(native, name) for name in ARRAYS}
@@ -68,11 +68,6 @@ def where(delivery: Delivery, changes: Mapping[str, str | None], namespace: str)
     """Return the header of a copy with fault headers that says at which queue it failed: the full address, because names repeat."""
     with_faults = changes.get(TIME_OF_FAILURE)  # a bare copy has no room
     return {FAILED_QUEUE_ADDRESS: f"sb://{namespace}/{delivery.message.queue}"} if with_faults and namespace else {}
-
-
-def stays(delivery: Delivery, forward: Forward) -> bool:
-    """True if the copy goes to the queue that the message came from."""
-    return forward.to.lower() == delivery.message.queue.lower()
 
 
 def identity(delivery: Delivery, number: str, namespace: str, to: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder.delivery import (
@@ -21,13 +20,12 @@ from recoverable._message import NO_HEADERS, Message
 from recoverable.headers import FOLDED, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from azure.functions import ServiceBusMessage  # noqa: TID251  # for types alone
 
     from recoverable._config import Recoverability
     from recoverable._ladder.settlement import Platform
-    from recoverable.azure._settings import ServiceBusSettings
 
 ARRAYS = {
     "content_type": "ContentTypeArray", "correlation_id": "CorrelationIdArray", "partition_key": "PartitionKeyArray",
@@ -37,36 +35,16 @@ ARRAYS = {
 """The text fields, and the arrays in which a batch has them. The host leaves out empty values, so a short array cannot
 be assigned."""
 
-METADATA = frozenset(
-    name.lower()
-    for name in (
-        "ApplicationProperties", "Client", "ContentType", "CorrelationId", "DeadLetterSource", "DeliveryCount",
-        "EnqueuedTime", "EnqueuedTimeUtc", "ExpiresAt", "ExpiresAtUtc", "Label", "LockToken", "MessageActions",
-        "MessageId", "MessageReceiver", "MessageSession", "PartitionKey", "ReceiveActions", "ReplyTo",
-        "ReplyToSessionId", "SequenceNumber", "SessionActions", "SessionId", "Subject", "Sys", "To",
-        "TransactionPartitionKey", "UserProperties",
-    )
-)  # fmt: skip
-"""The metadata of a message that the host itself writes (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
+METADATA = {
+    "applicationproperties", "client", "contenttype", "correlationid", "deadlettersource", "deliverycount", "enqueuedtime",
+    "enqueuedtimeutc", "expiresat", "expiresatutc", "label", "locktoken", "messageactions", "messageid", "messagereceiver",
+    "messagesession", "partitionkey", "receiveactions", "replyto", "replytosessionid", "sequencenumber", "sessionactions",
+    "sessionid", "subject", "sys", "to", "transactionpartitionkey", "userproperties",
+}  # fmt: skip
+"""The metadata of a message that the host itself writes, in lower case (azure-sdk-for-net, `ServiceBusTriggerBindingStrategy`)."""
 
 NUMBERS = ("deliverycount", "sequencenumber")
 """The metadata that the host writes as numbers: attempts are counted by the first, copies identified by the second."""
-
-
-def deliveries_of(
-    natives: Sequence[ServiceBusMessage], settings: ServiceBusSettings, platform: Platform
-) -> list[Delivery]:
-    """Return the trigger's messages as deliveries, without the fields of which the host does not say which message has which.
-
-    Args:
-        natives: the messages.
-        settings: the endpoint's.
-        platform: what it counts.
-    """
-    if absent := ambiguous_fields(natives):
-        log_ambiguous_fields(absent, settings.queue)
-        natives = without_fields(natives, absent)
-    return [delivery_of(native, settings.queue, settings.recoverability, platform) for native in natives]
 
 
 def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverability, platform: Platform) -> Delivery:
@@ -117,8 +95,12 @@ def delivered(count: object) -> int:
 
     Return 1 when it is missing, malformed or above 10,000.
     """
-    valid = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT
-    return count if valid and isinstance(count, int) else 1
+    return count if isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT else 1
+
+
+def is_source(name: str, delivery: Delivery) -> bool:
+    """True if a name is that of the queue that a delivery came from; Service Bus takes upper for lower case."""
+    return name.lower() == delivery.message.queue.lower()
 
 
 def aware(moment: datetime | None) -> datetime | None:
@@ -126,47 +108,6 @@ def aware(moment: datetime | None) -> datetime | None:
     if moment is None or moment.tzinfo is None:
         return moment and moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC)
-
-
-def ambiguous_fields(natives: Sequence[ServiceBusMessage]) -> frozenset[str]:
-    """Return the text fields of which a batch does not say which message has which.
-
-    A message without one shifts those of the others.
-    """
-    if len(natives) == 1:
-        return frozenset()
-    metadata = natives[0].metadata or {}
-    lengths = {field: length(metadata.get(array)) for field, array in ARRAYS.items()}
-    return frozenset(field for field, length in lengths.items() if 0 < length < len(natives))
-
-
-@cache
-def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
-    """Log, once for a queue in a process, that its messages and their copies lack some fields: they could have another message's."""
-    from logging import getLogger  # noqa: PLC0415  # most batches have none
-
-    from recoverable._observe.log import log_safely  # noqa: PLC0415
-
-    text = (
-        "Reading %s failed for a batch from '%s' (the host does not say which message has which). Messages and their copies "
-        "are without. Set the field on each message of this queue, or on none."
-    )
-    log_safely(
-        getLogger("recoverable.settlement").warning, text, ", ".join(sorted(fields)), queue, extra={"queue": queue}
-    )
-
-
-def without_fields(natives: Sequence[ServiceBusMessage], absent: frozenset[str]) -> list[Any]:
-    """Return the messages of a batch without some fields, of which the host does not say which message has which."""
-    from recoverable.azure._folding import MessageWithFields  # noqa: PLC0415  # most batches have none
-
-    fields = dict.fromkeys(absent | {"label"} if "subject" in absent else absent)
-    return [MessageWithFields(native, fields) for native in natives]
-
-
-def length(array: object) -> int:
-    """Return how many values a metadata array holds; 0 when it is absent."""
-    return len(array) if isinstance(array, list) else 0
 
 
 def is_text(native: ServiceBusMessage) -> bool:

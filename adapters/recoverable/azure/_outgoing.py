@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable._flow.acknowledge import acknowledgements, log_not_acknowledged
@@ -22,7 +21,6 @@ from recoverable.azure._messages import delivered
 from recoverable.headers import CORRELATION_ID, MESSAGE_ID, ORIGIN, sendable
 
 if TYPE_CHECKING:
-    from recoverable._flow.flow import Flow
     from recoverable._ladder.delivery import Delivery
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
@@ -108,18 +106,10 @@ def property_of(call: str, name: object, value: object) -> Any:
     return typed(value)
 
 
-def acknowledge_after(steps: Flow, retried: list[Delivery], work: Processing) -> Flow:
-    """Do the steps of an invocation, and then send ServiceControl an acknowledgement of each retry of its own that was handled or discarded."""
-    failure = yield from steps
-    if failure is None:
-        yield partial(send_acknowledgements, retried, work)
-    return failure
-
-
-def send_acknowledgements(retried: list[Delivery], work: Processing) -> None:
-    """Send the acknowledgements; what cannot be sent is logged, and its message is completed all the same."""
+def send_acknowledgements(work: Processing) -> None:
+    """Send ServiceControl an acknowledgement of each retry of its own that was handled or discarded; what cannot be sent is logged, and its message is completed all the same."""
     invocation, to = work.invocation, work.settings.recoverability.failed.error_queue or ""
-    completed = [each for each in retried if invocation.settlement_of(each) is COMPLETE]
+    completed = [each for each in work.deliveries if invocation.settlement_of(each) is COMPLETE]
     waiting = acknowledgements(completed, to, lambda each: identity(each, broker_id(each.native), "", to), invocation)
     for delivery, headers in waiting:
         fields = {"body": b"", "message_id": headers[MESSAGE_ID], "application_properties": headers}
@@ -169,6 +159,13 @@ def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Uns
     return [Unsent(copy, failure) for copy in copies if (failure := next(results)) is not None]
 
 
+def passing_if_denied_everywhere(refused: Unsent, work: Processing) -> Unsent:
+    """Return a copy to which access was denied as one whose credentials may be at fault, where its message's own queue refuses these too."""
+    if refused.failure.kind != "denied" or work.broker().takes_links(work.settings.queue):
+        return refused
+    return refused._replace(failure=refused.failure._replace(kind="busy"))
+
+
 def is_over(delivery: Delivery, refused: Unsent, work: Processing) -> bool:
     """True if an answer that nobody knows counts as refused for good by now, so that no repetition helps."""
     now, most = work.environment.clock(), most_refusals(work)
@@ -194,7 +191,8 @@ def send_rest(delivery: Delivery, unsent: list[Unsent], work: Processing, rest: 
     while unsent:
         copies = [each.copy for each in unsent]
         unsent = unsent_of(copies, iter(work.send(copies)))
-        if refused := next((each for each in unsent if each.failure is not UNTRIED), None):
+        if first := next((each for each in unsent if each.failure is not UNTRIED), None):
+            refused = passing_if_denied_everywhere(first, work)
             if refused.failure.is_for_good or is_over(delivery, refused, work) or (pause := next(rest, None)) is None:
                 return refused
             work.environment.sleep(pause)
@@ -212,16 +210,16 @@ def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing, *,
             about this message.
     """
     to, failure, invocation = refused.copy.to, refused.failure, work.invocation
-    if failure.may_repeat and not (failure.is_unknown and takes_others):
-        if not invocation.platform.redelivers_only:
-            if failure.is_unknown:
-                return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
-            return settle_unsent(delivery, to, failure.reason, invocation)
+    if failure.is_for_good or (failure.is_unknown and takes_others):
+        reason = f"{failure.reason}: {failure.error}"
+        delivery.error = OutgoingRefused(
+            f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
+        )
+        return settle_failure(delivery, delivery.error, invocation)
+    if invocation.platform.redelivers_only:
         deliveries = delivered(delivery.native.delivery_count)
         waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits
         return settle_unsent_in_order(delivery, to, failure.reason, invocation, deliveries=deliveries, waited=waited)
-    reason = f"{failure.reason}: {failure.error}"
-    delivery.error = OutgoingRefused(
-        f"'{to}' refused an outgoing message ({reason}); check that this queue or topic exists, and that the function has the role Azure Service Bus Data Sender on it"
-    )
-    return settle_failure(delivery, delivery.error, invocation)
+    if failure.is_unknown:
+        return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
+    return settle_unsent(delivery, to, failure.reason, invocation)

@@ -15,7 +15,7 @@ from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Complete, Forward, Redeliver
-from recoverable.azure._messages import deliveries_of
+from recoverable.azure._messages import delivery_of
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
@@ -111,15 +111,17 @@ class Processor(Frozen):
     def _run(self, natives: list[ServiceBusMessage], context: Context | None) -> Any:
         """Handle the messages; return an exception for the host, and for a coroutine handler a coroutine."""
         environment = current_environment.get() or self.environment
-        deliveries = deliveries_of(natives, self.settings, self.platform)
+        settings = self.settings
+        if len(natives) > 1:
+            from recoverable.azure._batches import without_ambiguous_fields  # noqa: PLC0415  # for batches alone
+
+            natives = without_ambiguous_fields(natives, settings.queue)
+        recoverability, platform = settings.recoverability, self.platform
+        deliveries = [delivery_of(native, settings.queue, recoverability, platform) for native in natives]
         invocation = self._invocation(environment, context)
         for_sends = countdown(environment, self.times.for_sends)
-        work = Processing(deliveries, invocation, environment, self.settings, self.times.patience, for_sends)
+        work = Processing(deliveries, invocation, environment, settings, self.times.patience, for_sends)
         steps: Flow = process_messages(work)
-        if retried := [delivery for delivery in deliveries if delivery.carried.servicecontrol_retry]:
-            from recoverable.azure._outgoing import acknowledge_after  # noqa: PLC0415  # few messages are such
-
-            steps = acknowledge_after(steps, retried, work)
         if invocation.observer is not None:
             from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
 
@@ -255,7 +257,7 @@ def outgoing_sender(environment: Environment, settings: ServiceBusSettings) -> S
 
 
 def process_messages(work: Processing) -> Steps:
-    """Run the handlers of an invocation, then send the copies, and last the deferrals.
+    """Run the handlers of an invocation, then send the copies, then the deferrals, and last what ServiceControl waits for.
 
     Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
     crash are sent twice. Deferrals are sent last: when nothing takes a copy the whole batch is redelivered, and each
@@ -264,9 +266,28 @@ def process_messages(work: Processing) -> Steps:
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
+    yield from run_handlers(work)
+    if work.invocation.outgoing:
+        yield from send_collected(work)
+    forwards = yield from forwards_of(work.deliveries, work)
+    if forwards:
+        yield from send_all([each for each in forwards if not is_deferral(each[0])], work)
+        yield from send_deferrals([each for each in forwards if is_deferral(each[0])], work)
+    if any(delivery.carried.servicecontrol_retry for delivery in work.deliveries):
+        from recoverable.azure._outgoing import send_acknowledgements  # noqa: PLC0415  # few messages are such
+
+        yield partial(send_acknowledgements, work)
+
+
+def run_handlers(work: Processing) -> Steps:
+    """Take each message through the ladder in its turn, but those of a batch that were delivered before.
+
+    Raises:
+        Exception: a message is to be redelivered; see `abandon`.
+    """
     lock, settlements = work.settings.lock, work.invocation.settlements
     if lock is not None and len(work.deliveries) > 1:
-        from recoverable.azure._lock import hand_back_apart  # noqa: PLC0415  # for batches alone
+        from recoverable.azure._batches import hand_back_apart  # noqa: PLC0415  # for batches alone
 
         hand_back_apart(work, lock)
     for delivery in work.deliveries:
@@ -278,12 +299,6 @@ def process_messages(work: Processing) -> Steps:
         settlement = settlements.get(delivery.message)
         if isinstance(settlement, Redeliver):
             yield from abandon(delivery, settlement, work)
-    if work.invocation.outgoing:
-        yield from send_collected(work)
-    forwards = yield from forwards_of(work.deliveries, work)
-    if forwards:
-        yield from send_all([each for each in forwards if not is_deferral(each[0])], work)
-        yield from send_deferrals([each for each in forwards if is_deferral(each[0])], work)
 
 
 def send_collected(work: Processing) -> Steps:

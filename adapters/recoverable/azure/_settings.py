@@ -12,11 +12,10 @@ from recoverable._ladder.settlement import Platform
 from recoverable._limits import NO_DELAY, checked_delay, checked_queue
 from recoverable._service_bus import app_settings
 from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, resolved
+from recoverable.azure._messages import is_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from recoverable._ladder.delivery import Delivery
 
 MARGIN = timedelta(seconds=5)
 """Time of a lock that may be over when the invocation begins, or that completing takes; of a short lock a tenth."""
@@ -61,15 +60,14 @@ class ServiceBusSettings(Frozen):
 
     def __post_init__(self) -> None:
         """Check the settings, and resolve names."""
+        check_sessions(self.sessions, batch=self.batch)
         queue = queue_name(self.queue, os.environ)
-        recoverability = with_error_queue(self.recoverability, queue, os.environ)
         self._assign(
             queue=queue,
-            recoverability=recoverability,
+            recoverability=with_error_queue(self.recoverability, queue, os.environ),
             connection=app_settings.checked_connection("ServiceBusEndpoint(connection)", self.connection),
+            lock=checked_lock(self.lock, os.environ) if self.batch else None,
         )
-        check_sessions(self.sessions, batch=self.batch)
-        self._assign(lock=checked_lock(self.lock, os.environ) if self.batch else None)
         own = self.handler_timeout
         if own is not None and not checked_delay("ServiceBusEndpoint(handler_timeout)", own, timedelta(hours=1)):
             raise ValueError("ServiceBusEndpoint(handler_timeout) is 0; write how long a handler may run, or None")
@@ -139,11 +137,6 @@ def times_of(settings: ServiceBusSettings) -> Times:
         if settings.is_ordered:
             check_delays(settings.recoverability.delayed, longest)
     return Times(patience.total_seconds(), for_retries, in_place, for_handlers, for_sends)
-
-
-def is_source(name: str, delivery: Delivery) -> bool:
-    """True if a name is that of the queue that a delivery came from; Service Bus takes upper for lower case."""
-    return name.lower() == delivery.message.queue.lower()
 
 
 def with_error_queue(recoverability: Recoverability, queue: str, settings: Mapping[str, str]) -> Recoverability:

@@ -15,7 +15,8 @@ from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely
 from recoverable._service_bus.answers import UNTRIED, Failure, Kind
-from recoverable.azure._copies import copy_of, stays
+from recoverable.azure._copies import copy_of
+from recoverable.azure._messages import is_source
 from recoverable.headers import MESSAGE_ID, REFUSED_SENDS
 
 if TYPE_CHECKING:
@@ -36,11 +37,8 @@ ADVICE: Mapping[Kind, str] = {
     "denied": "Give the function's identity the role Azure Service Bus Data Sender on the queue '%s'. The connection is '%s'.",
     "closed": "Enable the queue '%s', or empty it. The connection is '%s'.",
     "limit": "Check the limits of the queue '%s' for size and properties. The connection is '%s'.",
-    "busy": PASSING,
-    "unknown": PASSING,
-    "lost": PASSING,
 }
-"""Advice by the kind of a failure; with the queue and the connection's name."""
+"""Advice by the kind of a failure, and for one that may pass; with the queue and the connection's name."""
 
 
 class CopyNotSent(Exception):
@@ -71,15 +69,17 @@ class Letter:
 
     Args:
         delivery: the original.
-        ways: the forwardings to try in turn.
-        stays: True if the copy goes to the queue that the message came from.
-        deferred: True if the message waits without an attempt.
+        forward: its settlement.
+        settings: the endpoint's.
+        deferred: True if the message waits without an attempt: no other way is tried, because its handler can run instead.
 
-    `taken` is the way that a queue took; `failure` is the first reason why one did not.
+    `stays` is True if the copy goes to the queue that the message came from; `ways` are the forwardings to try in turn; `taken` is the one
+    that a queue took; `failure` is the first reason why one did not; `refusals` are the kinds of all reasons of a round.
     """
 
-    def __init__(self, delivery: Delivery, ways: Sequence[Way], *, stays: bool, deferred: bool) -> None:
-        self.delivery, self.ways, self.stays, self.deferred = delivery, ways, stays, deferred
+    def __init__(self, delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, deferred: bool) -> None:
+        self.delivery, self.deferred, self.stays = delivery, deferred, is_source(forward.to, delivery)
+        self.ways = [Way(forward)] if deferred else ways(delivery, forward, settings, own=self.stays)
         self.taken: Way | None = None
         self.failure: Failure | None = None
         self.refusals: set[Kind] = set()
@@ -131,12 +131,9 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     # half of a batch's time is for the last round, which tries the other ways
     patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
     sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
-    letters = []
-    for delivery, forward in forwards:
-        own = stays(delivery, forward)
-        found = [Way(forward)] if deferred else ways(delivery, forward, work.settings, own=own)
-        letters.append(Letter(delivery, found, stays=own, deferred=deferred))
-    left = deliver(in_sending_order(letters), sending)
+    letters = [Letter(delivery, forward, work.settings, deferred=deferred) for delivery, forward in forwards]
+    # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again
+    left = deliver(sorted(letters, key=lambda letter: -len(letter.delivery.native.get_body())), sending)
     for letter in letters:
         if letter.replacement is not None:
             work.invocation.settle(letter.delivery, letter.replacement)
@@ -168,11 +165,6 @@ def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, 
     elsewhere = forward.to.lower() != error_queue.lower()
     configured = [Way(Forward(error_queue, NO_DELAY, forward.changes))] if elsewhere else []
     return [Way(forward), *configured, *bare, Way(deferral_after_refusal(delivery, forward))]
-
-
-def in_sending_order(letters: Sequence[Letter]) -> list[Letter]:
-    """Return the letters with the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again."""
-    return sorted(letters, key=lambda letter: -len(letter.delivery.message.body))
 
 
 def deliver(letters: Sequence[Letter], sending: Sending) -> list[Letter]:
@@ -283,7 +275,7 @@ def log_outcome(letters: Sequence[Letter], settings: ServiceBusSettings) -> None
     """Log what became of messages whose copies a queue refused, and what to do."""
     for to, failure, consequence, ids in failed_sends(letters):
         level = log.error if failure.kind in ("missing", "denied") else log.warning
-        text = f"Service Bus send to '%s' failed for %d messages (%s). %s {ADVICE[failure.kind]}"
+        text = f"Service Bus send to '%s' failed for %d messages (%s). %s {ADVICE.get(failure.kind, PASSING)}"
         if failure.kind == "missing":
             is_configured = to == settings.recoverability.failed.error_queue
             text += f" Its name is in {CONFIGURED if is_configured else OF_THE_POLICY}."

@@ -14,8 +14,7 @@ __all__ = [
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable.timeouts._dispatcher import CriticalError, Dispatcher
-    from recoverable.timeouts._dispatcher_run import Report
+    from recoverable.timeouts._dispatcher import CriticalError, Dispatcher, Report
     from recoverable.timeouts._dynamodb_store import DynamoDbStore
     from recoverable.timeouts._queue import TimeoutsQueue
     from recoverable.timeouts._sending import SendFailed
@@ -26,8 +25,7 @@ else:
         __name__,
         __all__,
         {
-            "recoverable.timeouts._dispatcher": ("CriticalError", "Dispatcher"),
-            "recoverable.timeouts._dispatcher_run": ("Report",),
+            "recoverable.timeouts._dispatcher": ("CriticalError", "Dispatcher", "Report"),
             "recoverable.timeouts._dynamodb_store": ("DynamoDbStore",),
             "recoverable.timeouts._queue": ("TimeoutsQueue",),
             "recoverable.timeouts._sending": ("SendFailed",),

@@ -18,12 +18,11 @@ from recoverable.timeouts._timeout import DIGITS, VERSION, Timeout, Unreadable, 
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
     from typing import Any, TypeAlias
 
-    Item: TypeAlias = dict[str, Any]
-    Key: TypeAlias = dict[str, Any]
+    Item: TypeAlias = dict[str, Any]  # texts, whole numbers, and what is of another type as DynamoDB returned it
+    Key: TypeAlias = dict[str, str]
 
 NEW = "attribute_not_exists(pk)"
 NOT_FINISHED = "attribute_not_exists(expires)"
@@ -33,26 +32,6 @@ IN_ITS_MINUTE = f"{NOT_FINISHED} AND attribute_not_exists(retry_at)"
 
 WIDTH = 60_000_000
 """Microseconds of a bucket: a minute. A poll of the next two minutes then reads three buckets, and little that is not due."""
-
-SHARD_NUMBERS = ("horizon", "kept_at", "late", "taken_at", "unsure", "until", "watermark")
-
-
-def text(value: str) -> dict[str, str]:
-    """Return a text as a DynamoDB value."""
-    return {"S": value}
-
-
-def number(value: int) -> dict[str, str]:
-    """Return a whole number as a DynamoDB value."""
-    return {"N": str(value)}
-
-
-def to_value(value: str | int | Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a text or a whole number as a DynamoDB value, and what is one already as it is."""
-    if isinstance(value, str):
-        return text(value)
-    return number(value) if isinstance(value, int) else value
-
 
 # Buckets
 
@@ -77,7 +56,7 @@ def is_past(bucket: int, moment: int) -> bool:
 
 def key(pk: str, sk: str) -> Key:
     """Return a key of the table."""
-    return {"pk": text(pk), "sk": text(sk)}
+    return {"pk": pk, "sk": sk}
 
 
 def key_of(item: Item) -> Key:
@@ -122,14 +101,12 @@ def kept_key(timeout_id: str) -> Key | None:
 
 def to_item(timeout: Timeout) -> Item:
     """Return the item of a timeout that waits. Its message is one text."""
-    where = due_key(timeout.id)
-    assert where is not None, timeout.id
-    fields = {"to": timeout.to, "endpoint": timeout.endpoint, "correlation": timeout.correlation}
+    at, texts = timeout.location, {"to": timeout.to, "endpoint": timeout.endpoint, "correlation": timeout.correlation}
     return {
-        **where,
-        "version": number(VERSION),
-        "message": text(dump_message(timeout)),
-        **{name: text(value) for name, value in fields.items() if value},
+        **key(due_partition(bucket_of(at.due), at.shard), timeout.id),
+        "version": VERSION,
+        "message": dump_message(timeout),
+        **{name: text for name, text in texts.items() if text},
     }
 
 
@@ -140,34 +117,32 @@ def to_row(item: Item, message: str | Unreadable) -> Row:
         item: the item.
         message: its message, or the reason why there is none.
     """
-    timeout_id, timeout, problem = item["sk"]["S"], None, ""
+    timeout, problem, texts = None, "", texts_of(item)
     try:
         if isinstance(message, Unreadable):
             raise message
-        timeout = load_timeout(timeout_id, fields_of(item), message)
+        timeout = load_timeout(item["sk"], texts | {"version": item.get("version", "")}, message)
     except Unreadable as error:
         problem = str(error)
-    kept, held, held_for = "retry_at" in item, "held" in item, item.get("held", {}).get("S", "")
-    return Row(timeout_id, timeout, problem=problem, native=item, kept=kept, held=held, held_for=held_for)
+    kept, held, held_for = "retry_at" in item, "held" in item, texts.get("held", "")
+    return Row(item["sk"], timeout, problem=problem, native=item, kept=kept, held=held, held_for=held_for)
 
 
-def fields_of(item: Item) -> Mapping[str, Any]:
-    """Return an item's texts and its version, as far as they have the right type."""
-    found: dict[str, Any] = {name: value["S"] for name, value in item.items() if "S" in value}
-    digits = item.get("version", {}).get("N", "")
-    return found | {"version": int(digits) if digits.isdigit() else digits}
+def texts_of(item: Item) -> dict[str, Any]:
+    """Return an item's texts; what is of another type was written by something else, and counts as absent."""
+    return {name: value for name, value in item.items() if isinstance(value, str)}
 
 
 def due_time_of(item: Item) -> int:
     """Return when the timeout of an item is due; 0, which means at once, if its id holds no moment."""
-    location = parse_id(item["sk"]["S"])
+    location = parse_id(item["sk"])
     return location.due if location else 0
 
 
 def retry_time(item: Item) -> int:
     """Return when a kept timeout, or its pointer, is to be tried again; 0, which means at once, if it holds no moment."""
-    digits = item.get("retry_at", {}).get("N", "")
-    return int(digits) if digits.isdigit() and len(digits) <= DIGITS else 0
+    at = item.get("retry_at")
+    return at if isinstance(at, int) and 0 <= at < 10**DIGITS else 0
 
 
 def dispatch_time(item: Item) -> int:
@@ -175,7 +150,7 @@ def dispatch_time(item: Item) -> int:
     return retry_time(item) if "retry_at" in item else due_time_of(item)
 
 
-def as_seen(item: Item) -> tuple[str, Mapping[str, Any]]:
+def as_seen(item: Item) -> tuple[str, Item]:
     """Return the condition that a timeout waits and was not kept, or kept again, since it was read; and the values in it."""
     if "retry_at" in item:
         return f"{WAITS} AND retry_at = :seen", {":seen": item["retry_at"]}
@@ -184,22 +159,22 @@ def as_seen(item: Item) -> tuple[str, Mapping[str, Any]]:
 
 def finished_item(item: Item, outcome: str, now: datetime) -> Item:
     """Return what stays of a timeout, finished now, until DynamoDB's time to live deletes it."""
-    return {**key_of(item), "outcome": text(outcome), "expires": expiry(now)}
+    return {**key_of(item), "outcome": outcome, "expires": expiry(now)}
 
 
-def expiry(now: datetime) -> dict[str, str]:
-    """Return when what is finished now may be deleted, in seconds since 1970, as a DynamoDB value. Only finished timeouts have one."""
-    return number(int((now + KEEP_FINISHED).timestamp()))
+def expiry(now: datetime) -> int:
+    """Return when what is finished now may be deleted, in seconds since 1970. Only finished timeouts have one."""
+    return int((now + KEEP_FINISHED).timestamp())
 
 
 def is_cancelled(item: Item) -> bool:
     """True if the timeout was cancelled."""
-    return "outcome" in item and item["outcome"]["S"] == CANCELLED
+    return item.get("outcome") == CANCELLED
 
 
 def is_cancelling(item: Item) -> bool:
     """True if a cancel has hidden the timeout, and it is not known yet if a dispatcher has it."""
-    return "outcome" in item and item["outcome"]["S"] == CANCELLING
+    return item.get("outcome") == CANCELLING
 
 
 # Pointers
@@ -219,14 +194,14 @@ def kept_pointer(item: Item, shard: int, at: int, mark: str) -> Item:
         at: when it is to be looked at.
         mark: a random text that distinguishes this pointer from others to the same timeout.
     """
-    where = key(kept_partition(shard), item["sk"]["S"])
-    return {**where, "of": item["pk"], "retry_at": number(at), "mark": text(mark)}
+    where = key(kept_partition(shard), item["sk"])
+    return {**where, "of": item["pk"], "retry_at": at, "mark": mark}
 
 
 def pointer_target(kept: Item) -> Key | None:
     """Return the key of the timeout to which a pointer points; None when the pointer is broken."""
-    partition, timeout_id = kept.get("of", {}).get("S"), kept["sk"]["S"]
-    return key(partition, timeout_id) if partition else due_key(timeout_id)
+    partition = texts_of(kept).get("of")
+    return key(partition, kept["sk"]) if partition else due_key(kept["sk"])
 
 
 # Shards
@@ -234,10 +209,9 @@ def pointer_target(kept: Item) -> Key | None:
 
 def to_shard_item(shard: int, state: Shard) -> Item:
     """Return the item of a shard's state."""
-    numbers = {name: number(getattr(state, name)) for name in SHARD_NUMBERS}
-    return {**shard_key(shard), **numbers, "owner": text(state.owner)}
+    return shard_key(shard) | vars(state)
 
 
 def from_shard_item(item: Item) -> Shard:
     """Return the shard's state that an item holds."""
-    return Shard(owner=item["owner"]["S"], **{name: int(item[name]["N"]) for name in SHARD_NUMBERS})
+    return Shard(**{name: item[name] for name in vars(Shard())})

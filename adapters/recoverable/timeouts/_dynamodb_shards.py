@@ -46,7 +46,10 @@ class ShardStates:
             return None
         fields = {name: getattr(taken, name) for name in ("owner", "until", "horizon", "unsure", "taken_at")}
         expected = {name: getattr(found, name) for name in ("owner", "until", "horizon", "unsure")}
-        return self._update_if(shard, expected, fields) or self._confirm_claim(shard, taken)
+        if (changed := self._update_if(shard, expected, fields)) is not None:
+            return changed
+        state = self._get(shard)  # the claim may have succeeded, and only its answer was lost
+        return state if state and (state.owner, state.until) == (taken.owner, taken.until) else None
 
     def renew(self, claim: Claim, until: int) -> bool:
         """Renew the lease; False when another has the shard."""
@@ -82,11 +85,6 @@ class ShardStates:
     def _get(self, shard: int) -> Shard | None:
         item = self._table.get(layout.shard_key(shard))
         return None if item is None else layout.from_shard_item(item)
-
-    def _confirm_claim(self, shard: int, taken: Shard) -> Shard | None:
-        """Return a shard's state if the claim succeeded and only its answer was lost."""
-        state = self._get(shard)
-        return state if state and (state.owner, state.until) == (taken.owner, taken.until) else None
 
     def _create(self, location: Location, now: int) -> Shard:
         """Create a shard's state, and return it, or the state that another created first."""

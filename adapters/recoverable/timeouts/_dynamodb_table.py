@@ -7,21 +7,18 @@ import time
 
 from recoverable._errors import StoreUnavailable
 from recoverable._sqs.answers import CONDITION_FAILED, code_of, object_problem, unavailable
-from recoverable.timeouts._dynamodb_items import text, to_value
 from recoverable.timeouts._timeout import Unreadable
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
     from recoverable._sqs.answers import ObjectProblem
     from recoverable.timeouts._dynamodb_items import Item, Key
-
-    Values: TypeAlias = Mapping[str, Any]  # texts, whole numbers, and what DynamoDB returned
 
 BATCH = 25
 """Items of one BatchWriteItem (DynamoDB API reference); as many are read at once, 10 MB at most of the 16 MB of one BatchGetItem."""
@@ -80,28 +77,29 @@ class Table:
 
     def get(self, key: Key) -> Item | None:
         """Return the item; None when there is none."""
-        found: Item | None = self._call("get_item", Key=key, ConsistentRead=True).get("Item")
-        return found
+        found = self._call("get_item", Key=to_attributes(key), ConsistentRead=True).get("Item")
+        return None if found is None else from_attributes(found)
 
-    def get_all(self, keys: Sequence[Key]) -> Iterator[Item]:
-        """Yield the items of these keys that exist, in no order."""
-        wanted = {"Keys": list(keys), "ConsistentRead": True}
-        for answer in self._batch("batch_get_item", wanted, "UnprocessedKeys") if keys else ():
-            for items in answer["Responses"].values():
-                yield from items
+    def get_all(self, keys: Sequence[Key]) -> list[Item]:
+        """Return the items of these keys that exist, in no order."""
+        wanted = {"Keys": list(map(to_attributes, keys)), "ConsistentRead": True}
+        answers = self._batch("batch_get_item", wanted, "UnprocessedKeys") if keys else []
+        return [from_attributes(item) for answer in answers for items in answer["Responses"].values() for item in items]
 
-    def put(self, item: Item, condition: str | None = None, values: Values | None = None) -> Item | None:
+    def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> Item | None:
         """Write an item if the condition holds. Return what was there before, which is nothing where it is new; None when it did not hold."""
-        return self._write_if("put_item", Item=item, ReturnValues="ALL_OLD", **conditional(condition, values))
+        request = conditional(condition, values)
+        return self._write_if("put_item", Item=to_attributes(item), ReturnValues="ALL_OLD", **request)
 
     def update(
-        self, key: Key, change: str, condition: str | None = None, values: Values | None = None, **more: Any
+        self, key: Key, change: str, condition: str | None = None, values: Item | None = None, **more: Any
     ) -> Item | None:
         """Change an item if the condition holds. Return the new attributes, as far as they are asked for, or None when it did not hold."""
-        return self._write_if("update_item", Key=key, UpdateExpression=change, **conditional(condition, values), **more)
+        return self._write_if("update_item", **update_of(key, change, condition, values), **more)
 
-    def update_while(self, check: Mapping[str, Any], update: Mapping[str, Any]) -> bool:
-        """Change an item while a condition on another one holds. True if the conditions on both held."""
+    def update_while(self, checked: Key, condition: str, values: Item, update: Mapping[str, Any]) -> bool:
+        """Change an item, as `update_of` says, while a condition on another one holds. True if the conditions on both held."""
+        check = {"Key": to_attributes(checked), **conditional(condition, values)}
         named = {"ConditionCheck": check, "Update": update}
         actions = [{verb: {"TableName": self.name, **what}} for verb, what in named.items()]
         for tried in range(CONFLICTS):
@@ -120,92 +118,81 @@ class Table:
             before: only items whose sort key sorts before this; None for all.
             page: the number of items that DynamoDB examines for a page; None for 1 MB of them.
         """
-        condition, values = "pk = :pk", {":pk": text(pk)}
+        condition, values = "pk = :pk", {":pk": pk}
         if before is not None:
-            condition, values = "pk = :pk AND sk < :before", values | {":before": text(before)}
+            condition, values = "pk = :pk AND sk < :before", values | {":before": before}
         limit = {} if page is None else {"Limit": page}
-        yield from self._pages(
-            "query", KeyConditionExpression=condition, FilterExpression=where, ExpressionAttributeValues=values, **limit
-        )
+        return self._pages("query", where, values, KeyConditionExpression=condition, **limit)
 
-    def scan(self, condition: str, values: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[list[Item]]:
-        """Yield the items of the table that fit the condition, page by page."""
-        more = {"ExpressionAttributeNames": names} if names else {}
-        yield from self._pages("scan", FilterExpression=condition, ExpressionAttributeValues=values, **more)
+    def scan(self, where: str, values: Item, names: Mapping[str, str]) -> Iterator[list[Item]]:
+        """Yield the items of the table that pass the filter, page by page."""
+        return self._pages("scan", where, values, **({"ExpressionAttributeNames": names} if names else {}))
 
     def write(self, items: Sequence[Item]) -> None:
         """Write items over what was there."""
-        self._write_all([{"PutRequest": {"Item": item}} for item in items])
+        self._write_all([{"PutRequest": {"Item": to_attributes(item)}} for item in items])
 
     def delete(self, keys: Sequence[Key]) -> None:
         """Delete items."""
-        self._write_all([{"DeleteRequest": {"Key": key}} for key in keys])
+        self._write_all([{"DeleteRequest": {"Key": to_attributes(key)}} for key in keys])
 
     def _write_all(self, requests: list[Any]) -> None:
         for start in range(0, len(requests), BATCH):
-            for _ in self._batch("batch_write_item", requests[start : start + BATCH], "UnprocessedItems"):
-                pass
+            self._batch("batch_write_item", requests[start : start + BATCH], "UnprocessedItems")
 
     def _call(self, operation: str, **request: Any) -> Any:
-        return self._request(operation, TableName=self.name, **request)
-
-    def _request(self, operation: str, **request: Any) -> Any:
-        try:
-            return getattr(self._client(), operation)(**request)
-        except Exception as error:
-            raise unavailable(error, "DynamoDB") from error
+        return call_client(self._client, "DynamoDB", operation, TableName=self.name, **request)
 
     def _write_if(self, operation: str, **request: Any) -> Item | None:
         """Write an item, again while that conflicts with a transaction. Return the attributes that were asked for; None when the condition does not hold."""
         for tried in range(CONFLICTS):
             try:
-                attributes: Item = self._call(operation, **request).get("Attributes", {})
+                return from_attributes(self._call(operation, **request).get("Attributes", {}))
             except StoreUnavailable as error:
                 code = code_of(error.__cause__)
                 if code == CONDITION_FAILED:
                     return None
                 if code != CONFLICT:
                     raise
-            else:
-                return attributes
             self._pause(tried)
         raise StoreUnavailable("DynamoDB: a write conflicted with transactions again and again")
 
     def _transact_once(self, actions: list[Any]) -> set[str]:
         """Try the transaction. Return the reasons why it was cancelled; none when it is done."""
         try:
-            self._client().transact_write_items(TransactItems=actions)
-        except Exception as error:
-            given = getattr(error, "response", {}).get("CancellationReasons") or ()
+            call_client(self._client, "DynamoDB", "transact_write_items", TransactItems=actions)
+        except StoreUnavailable as error:
+            given = getattr(error.__cause__, "response", {}).get("CancellationReasons") or ()
             if reasons := {reason.get("Code") or "None" for reason in given} - {"None"}:
                 return reasons
-            raise unavailable(error, "DynamoDB") from error
+            raise
         return set()
 
-    def _pages(self, operation: str, **request: Any) -> Iterator[list[Item]]:
-        """Yield the items of a query or scan, page by page; each page is requested when it is needed."""
+    def _pages(self, operation: str, where: str, values: Item, **request: Any) -> Iterator[list[Item]]:
+        """Yield the items of a query or scan that pass a filter, page by page; each page is requested when it is needed."""
+        filtered = {"FilterExpression": where, "ExpressionAttributeValues": to_attributes(values)}
         while True:
-            answer = self._call(operation, ConsistentRead=True, **request)
+            answer = self._call(operation, ConsistentRead=True, **filtered, **request)
             if answer.get("Items"):
-                yield answer["Items"]
+                yield [from_attributes(item) for item in answer["Items"]]
             if not answer.get("LastEvaluatedKey"):
                 return
             request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    def _batch(self, operation: str, wanted: Any, unprocessed: str) -> Iterator[Any]:
-        """Yield the answers to a batch, and ask again while some of it is unprocessed.
+    def _batch(self, operation: str, wanted: Any, unprocessed: str) -> list[Any]:
+        """Return the answers to a batch, which is called again while some of it is unprocessed.
 
         Args:
             operation: the client's method.
             wanted: the request for the table.
             unprocessed: the field of an answer that holds what was not done.
         """
+        answers = []
         for tried in range(TRIES):
-            answer = self._request(operation, RequestItems={self.name: wanted})
-            yield answer
-            if not answer.get(unprocessed):
-                return
-            [wanted] = answer[unprocessed].values()
+            answers.append(call_client(self._client, "DynamoDB", operation, RequestItems={self.name: wanted}))
+            if not answers[-1].get(unprocessed):
+                return answers
+            [wanted] = answers[-1][unprocessed].values()
             self._sleep(0.05 * 2**tried)
         raise StoreUnavailable("DynamoDB: a part of a batch was not processed, because there is too much to do")
 
@@ -214,12 +201,45 @@ class Table:
         self._sleep(PAUSE * 2 ** min(tried, 5) * os.urandom(1)[0] / 255)
 
 
-def conditional(condition: str | None, values: Values | None) -> dict[str, Any]:
+def call_client(client: Callable[[], Any], service: str, operation: str, **request: Any) -> Any:
+    """Make a call, and raise what it raises as the port's error."""
+    try:
+        return getattr(client(), operation)(**request)
+    except Exception as error:
+        raise unavailable(error, service) from error
+
+
+def conditional(condition: str | None, values: Item | None) -> dict[str, Any]:
     """Return a condition and the values of a change, as far as there are any, as a request takes them."""
     request: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
-    if values:
-        request["ExpressionAttributeValues"] = {name: to_value(value) for name, value in values.items()}
-    return request
+    return request | ({"ExpressionAttributeValues": to_attributes(values)} if values else {})
+
+
+def update_of(key: Key, change: str, condition: str | None, values: Item | None) -> dict[str, Any]:
+    """Return the change of an item as a request takes it."""
+    return {"Key": to_attributes(key), "UpdateExpression": change, **conditional(condition, values)}
+
+
+def to_attributes(item: Item) -> dict[str, Any]:
+    """Return an item as DynamoDB takes it: texts and whole numbers, and what is of another type as DynamoDB returned it."""
+    kinds = {str: "S", int: "N"}
+    return {name: {kinds[type(value)]: str(value)} if type(value) in kinds else value for name, value in item.items()}
+
+
+def from_attributes(attributes: Mapping[str, Any]) -> Item:
+    """Return what DynamoDB returned as an item, as `to_attributes` takes it."""
+    return {name: plain(value) for name, value in attributes.items()}
+
+
+def plain(value: Any) -> Any:
+    """Return a text or a whole number as it is, and a value of another type as DynamoDB returned it."""
+    match value:
+        case {"S": text}:
+            return text
+        case {"N": digits} if digits.removeprefix("-").isdigit():
+            return int(digits)
+        case _:
+            return value
 
 
 class Bodies:
@@ -238,20 +258,17 @@ class Bodies:
     def put(self, timeout_id: str, message: str) -> str:
         """Write a message and return its key. Each write has its own key: a timeout may be in two tables, and be stored again while its message is deleted."""
         key = f"{PREFIX}{timeout_id}-{os.urandom(TOKEN_BYTES).hex()}"
-        try:
-            self._client().put_object(Bucket=self.bucket or "", Key=key, Body=message.encode())
-        except Exception as error:
-            raise unavailable(error, "S3") from error
+        call_client(self._client, "S3", "put_object", Bucket=self.bucket or "", Key=key, Body=message.encode())
         return key
 
     def read_message(self, item: Item) -> str | Unreadable:
         """Return the message of an item, from the item or from S3; or why it cannot be read."""
         if "s3" not in item:
-            found: str | None = item.get("message", {}).get("S")
-            return Unreadable("it has no message") if found is None else found
+            message = item.get("message")
+            return message if isinstance(message, str) else Unreadable("it has no message")
         if self.bucket is None:
             return Unreadable("its message is in S3, and this store was given no bucket")
-        if not (key := item["s3"].get("S")):
+        if not (key := item["s3"]) or not isinstance(key, str):
             return Unreadable("it does not say where in S3 its message is")
         try:
             return self._client().get_object(Bucket=self.bucket, Key=key)["Body"].read().decode()
@@ -265,10 +282,7 @@ class Bodies:
     def delete(self, keys: Sequence[str]) -> None:
         """Delete messages."""
         for key in keys:
-            try:
-                self._client().delete_object(Bucket=self.bucket or "", Key=key)
-            except Exception as error:
-                raise unavailable(error, "S3") from error
+            call_client(self._client, "S3", "delete_object", Bucket=self.bucket or "", Key=key)
 
 
 def problem_with_object(error: Exception) -> str | None:

@@ -58,11 +58,16 @@ class Timeout(Frozen):
     correlation: str = field(default="", kw_only=True)
 
     @property
-    def due_at(self) -> datetime:
-        """Return when it is due."""
+    def location(self) -> Location:
+        """Return its due time and shard."""
         location = parse_id(self.id)
         assert location is not None, self.id
-        return from_microseconds(location.due)
+        return location
+
+    @property
+    def due_at(self) -> datetime:
+        """Return when it is due."""
+        return from_microseconds(self.location.due)
 
     @property
     def headers(self) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from threading import Lock
 from weakref import finalize
 
 import recoverable.timeouts._shards as shards
+from recoverable._limits import checked_count
 from recoverable.timeouts import Row, StoreUnavailable, Timeout
 from recoverable.timeouts._shards import Claim, Shard
 from recoverable.timeouts._store import (
@@ -20,14 +21,14 @@ from recoverable.timeouts._store import (
     DISPATCHED,
     HELD,
     KEEP_FINISHED,
+    MAX_PAGE,
     MIGRATED,
     PAGE,
     WAITING,
     Kept,
     Selection,
-    checked_page,
 )
-from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, parse_id, to_microseconds
+from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, to_microseconds
 
 __all__ = ["SqliteStore"]
 
@@ -80,7 +81,7 @@ class SqliteStore:
     shards = 1
 
     def __init__(self, path: str | PathLike[str] = ":memory:", *, page: int = PAGE) -> None:
-        self._page, self._lock = checked_page("SqliteStore(page)", page), Lock()
+        self._page, self._lock = checked_count("SqliteStore(page)", page, MAX_PAGE, least=1), Lock()
         with as_store_errors():
             self._database = sqlite3.connect(fspath(path), check_same_thread=False, isolation_level=None)
             finalize(self, self._database.close)  # most stores live as long as something needs them
@@ -92,14 +93,13 @@ class SqliteStore:
 
     def put(self, timeout: Timeout, *, now: datetime, again: bool = False) -> str:
         """Store a timeout. It replaces one that was migrated, or, if `again`, one that was cancelled. Return the state that it has then."""
-        location = parse_id(timeout.id)
-        assert location is not None, timeout.id
+        due = timeout.location.due
         fields = (timeout.to, timeout.endpoint, timeout.correlation, dump_message(timeout))
         with self._transaction() as database:
             database.execute(DELETE_REPLACEABLE, (timeout.id, CANCELLED if again else MIGRATED))
-            database.execute(INSERT, (timeout.id, location.due, WAITING, VERSION, *fields))
+            database.execute(INSERT, (timeout.id, due, WAITING, VERSION, *fields))
             if self._read_shard() is None:
-                self._write_shard(shards.new_shard(location.due, to_microseconds(now)))
+                self._write_shard(shards.new_shard(due, to_microseconds(now)))
             state = str(self._state_of(timeout.id))
         return PORT_STATES.get(state, state)
 

@@ -7,10 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
-from recoverable.timeouts._dispatcher_run import Run
-from recoverable.timeouts._dynamodb_canceller import Canceller
+from recoverable.timeouts._dispatcher import Run
 from recoverable.timeouts._dynamodb_items import key_of
-from recoverable.timeouts._dynamodb_reader import Reader
 from recoverable.timeouts._dynamodb_shards import ShardStates
 from recoverable.timeouts._dynamodb_store import DynamoDbStore
 from recoverable.timeouts._scheduling import Timeouts
@@ -18,7 +16,8 @@ from recoverable.timeouts._shards import Shard, claim_shard
 from recoverable.timeouts._store import Kept
 from recoverable.timeouts._timeout import to_microseconds
 
-minute, send, keep, send_or_store = Reader._due_in_minute, Run._send, DynamoDbStore.keep, Timeouts._send_or_store
+minute, keep = DynamoDbStore._due_in_minute, DynamoDbStore.keep
+send, send_or_store = Run._send, Timeouts._send_or_store
 
 
 def mark_first(run: Run, ready: Sequence[Any]) -> Any:
@@ -32,9 +31,9 @@ def always(*args: object) -> bool:
     return True
 
 
-def left_behind(reader: Reader, claim: Any, bucket: int) -> Generator[Any, None, bool]:
+def left_behind(store: DynamoDbStore, claim: Any, bucket: int) -> Generator[Any, None, bool]:
     """Take each minute that was read for empty."""
-    yield from minute(reader, claim, bucket)
+    yield from minute(store, claim, bucket)
     return False
 
 
@@ -61,9 +60,9 @@ def set_aside_first(store: DynamoDbStore, claim: Any, rows: Sequence[Kept], *, r
     keep(store, claim, rows, retry_at=retry_at)
 
 
-def restored_alone(canceller: Canceller, item: Any, _location: Any) -> Any:
+def restored_alone(store: DynamoDbStore, item: Any, _location: Any) -> Any:
     """Let a hidden timeout wait again, and write no pointer to it."""
-    return canceller._table.update(key_of(item), "REMOVE outcome, expires", ReturnValues="ALL_NEW")
+    return store._table.update(key_of(item), "REMOVE outcome, expires", ReturnValues="ALL_NEW")
 
 
 def without_delay(timeout: Any, delay: int, *, fifo: bool) -> dict[str, Any]:
@@ -79,15 +78,15 @@ def unconfirmed(timeouts: Timeouts, timeout: Any, now: datetime, *, keyed: bool)
 
 HERE, MOVED, FILE = "timeouts", "timeouts, migrated", "timeouts in SQLite"
 MUTATIONS = (
-    Mutation("mark before send", "timeouts._dispatcher_run.Run._send", mark_first, HERE, "LOST"),
-    Mutation("the watermark passes what waits", "timeouts._dynamodb_reader.Reader._due_in_minute", left_behind, HERE, "PASSED"),
+    Mutation("mark before send", "timeouts._dispatcher.Run._send", mark_first, HERE, "LOST"),
+    Mutation("the watermark passes what waits", "timeouts._dynamodb_store.DynamoDbStore._due_in_minute", left_behind, HERE, "PASSED"),
     Mutation("no look after storing", "timeouts._dynamodb_shards.ShardStates.check_after_put", without_a_look, HERE, "PASSED"),
     Mutation("set aside before it is pointed to", "timeouts._dynamodb_store.DynamoDbStore.keep", set_aside_first, HERE, "LOST"),
     Mutation("unconditional claim", "timeouts._shards.claim_shard", taken_from_anyone, HERE, "TWICE"),
     Mutation("delay dropped", "timeouts._sending.delivery_fields", without_delay, HERE, "EARLY"),
     Mutation("what may be taken is cancelled", "timeouts._shards.is_untaken", always, FILE, "CANCELLED"),
     Mutation("what may be taken is cancelled in a table", "timeouts._dynamodb_shards.ShardStates.is_untaken", always, HERE, "CANCELLED"),
-    Mutation("nothing points to what waits again", "timeouts._dynamodb_canceller.Canceller._restore", restored_alone, HERE, "PASSED"),
+    Mutation("nothing points to what waits again", "timeouts._dynamodb_store.DynamoDbStore._restore", restored_alone, HERE, "PASSED"),
     Mutation("a second cancel is denied", "timeouts._dynamodb_items.is_cancelled", never, HERE, "LOST"),
     Mutation("a key is not looked for", "timeouts._dynamodb_store.DynamoDbStore.was_scheduled", never, HERE, "TWICE"),
     Mutation("a key that is found is not confirmed", "timeouts._scheduling.Timeouts._send_or_store", unconfirmed, HERE, "LOST"),

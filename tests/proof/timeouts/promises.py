@@ -126,7 +126,7 @@ class Judge:
 
 def found(tables: Tables, key: Any) -> Any:
     """Return the item of that key."""
-    return tables.find(HOME, (key["pk"]["S"], key["sk"]["S"]))
+    return tables.find(HOME, (key["pk"], key["sk"]))
 
 
 def waits(item: Any) -> bool:

@@ -11,11 +11,10 @@ import pytest
 
 from builders import seconds
 from recoverable.timeouts import Dispatcher, DynamoDbStore
-from recoverable.timeouts._dispatcher_run import CHUNK
+from recoverable.timeouts._dispatcher import CHUNK
 from recoverable_local.timeouts import SqliteStore
 from waiting.points import Killed, Point, due, every_point, keep_all, kill
 from waiting.rows import NOW, stored, take
-from waiting.stores import Cloud
 from waiting.world import HOUR, MINUTE, Meddled, Shop
 
 ROWS = 40
@@ -107,11 +106,10 @@ class DyingPages:
         raise Killed
 
 
-@pytest.mark.slow
-def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
+def test_a_death_at_any_call_to_dynamodb_loses_nothing() -> None:
     def scenario(store: DynamoDbStore, nth: int) -> bool:
         made = {stored(store, due(n), body=f"{n}").body for n in range(4)}
-        point = Point(moto, store, kill, nth)
+        point = Point(store, kill, nth)
         shop = Shop(point.store, receiving=False)
         mortal = shop.new_dispatcher(clock=lambda: NOW)
         with suppress(Killed):
@@ -120,21 +118,20 @@ def test_a_death_at_any_call_to_dynamodb_loses_nothing(moto: Cloud) -> None:
         assert {*shop.bodies("orders"), *again} == made, f"death before call {nth}"
         return point.struck
 
-    assert every_point(moto, scenario) > 7
+    assert every_point(scenario) > 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tried_before", [False, True])
-def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(moto: Cloud, *, tried_before: bool) -> None:
+def test_a_death_at_any_call_to_dynamodb_loses_nothing_that_cannot_be_sent(*, tried_before: bool) -> None:
     def scenario(store: DynamoDbStore, nth: int) -> bool:
         made = [stored(store, due(n), to="gone") for n in reversed(range(3))]
         if tried_before:
             keep_all(store)
-        point = Point(moto, store, kill, nth)
+        point = Point(store, kill, nth)
         with suppress(Killed):
             Shop(point.store).new_dispatcher(clock=lambda: NOW + MINUTE).run()
         again = take(store, NOW + 3 * MINUTE) + take(store, NOW + HOUR + 5 * MINUTE)
         assert sorted(again, key=lambda each: each.id) == made, f"death before call {nth}"
         return point.struck
 
-    assert every_point(moto, scenario) > 7
+    assert every_point(scenario) > 7

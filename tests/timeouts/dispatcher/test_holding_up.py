@@ -72,7 +72,7 @@ def test_what_another_has_dispatched_since_it_was_read_is_not_kept(moto: Cloud) 
     assert stale is not None
     take(store)
 
-    assert [list(page) for page in store._reader._to_rows([stale])] == [[]]
+    assert [list(page) for page in store._to_rows([stale])] == [[]]
 
 
 @pytest.mark.parametrize(("code", "status"), FOR_NOW)

@@ -15,43 +15,38 @@ from waiting.stores import Cloud, OneShard
 from waiting.world import DAY, HOUR, MINUTE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("something_kept", [False, True])
 @pytest.mark.parametrize("late_by", [due(5), due(7)], ids=["after the watermark", "before the watermark"])
-def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(
-    moto: Cloud, late_by: datetime, *, something_kept: bool
-) -> None:
+def test_what_is_stored_at_any_point_of_a_poll_is_dispatched(late_by: datetime, *, something_kept: bool) -> None:
     def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, due(6))
         if something_kept:
             keep_all(store)
         late: list[str] = []
-        point = Point(moto, store, lambda: late.append(stored(store, late_by).id), nth)
+        point = Point(store, lambda: late.append(stored(store, late_by).id), nth)
         first = [each.id for each in take(point.store)]
         second = [each.id for each in take(store, NOW + MINUTE)]
         assert len(first + second) == 1 + len(late), f"stored before call {nth}"
         return point.struck
 
-    assert every_point(moto, scenario) > 7
+    assert every_point(scenario) > 7
 
 
-@pytest.mark.slow
-def test_what_is_stored_while_a_poll_runs_at_any_point_of_it_is_dispatched(moto: Cloud) -> None:
+def test_what_is_stored_while_a_poll_runs_at_any_point_of_it_is_dispatched() -> None:
     def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, due(6))
         taken: list[str] = []
-        point = Point(moto, store, lambda: taken.extend(each.id for each in take(store)), nth)
+        point = Point(store, lambda: taken.extend(each.id for each in take(store)), nth)
         late = timeout(due(1), correlation="saga-1")
         point.store.put(late, now=NOW)
         taken += [each.id for each in take(store, NOW + MINUTE)]
         assert late.id in taken, f"polled before call {nth}"
         return point.struck
 
-    assert every_point(moto, scenario) > 2
+    assert every_point(scenario) > 2
 
 
-@pytest.mark.slow
-def test_what_one_who_lost_the_shard_keeps_at_any_point_of_a_poll_is_tried_again(moto: Cloud) -> None:
+def test_what_one_who_lost_the_shard_keeps_at_any_point_of_a_poll_is_tried_again() -> None:
     def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, NOW)
         keep(store, retry_in=2 * MINUTE)
@@ -59,13 +54,13 @@ def test_what_one_who_lost_the_shard_keeps_at_any_point_of_a_poll_is_tried_again
         made = stored(store, NOW + 5 * MINUTE)
         [slow] = claims(store, NOW + 4 * MINUTE, owner="slow")
         kept = [Kept(row, "gone") for page in store.due(slow) for row in page]
-        point = Point(moto, store, lambda: store.keep(slow, kept, retry_at=NOW + 10 * MINUTE), nth)
+        point = Point(store, lambda: store.keep(slow, kept, retry_at=NOW + 10 * MINUTE), nth)
         poll(point.store, NOW + 6 * MINUTE)  # looks at what is kept, five minutes after it was last tried
         again = {each.id for minutes in (7, 12) for each in take(store, NOW + minutes * MINUTE)}
         assert made.id in again, f"kept before call {nth}"
         return point.struck
 
-    assert every_point(moto, scenario) > 5
+    assert every_point(scenario) > 5
 
 
 def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatched_once_it_is_shown(
@@ -77,7 +72,7 @@ def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatch
         raise ConnectionError
 
     with pytest.raises(StoreUnavailable):
-        Point(moto, store, fail, 2).store.put(made, now=NOW)
+        Point(store, fail, 2).store.put(made, now=NOW)
     stored(store, NOW + HOUR)
     [row] = [row for row in scan(store) if row.id == made.id]
     hidden = store.hold_for_migration(row)
@@ -87,8 +82,7 @@ def test_what_a_migration_has_hidden_before_its_store_was_told_of_it_is_dispatch
     assert (hidden, state, take(store)) == (True, "held", [made])
 
 
-@pytest.mark.slow
-def test_what_is_stored_in_spite_of_errors_is_dispatched(moto: Cloud) -> None:
+def test_what_is_stored_in_spite_of_errors_is_dispatched() -> None:
     def scenario(store: DynamoDbStore, nth: int) -> bool:
         stored(store, due(6))
         take(store)
@@ -96,7 +90,7 @@ def test_what_is_stored_in_spite_of_errors_is_dispatched(moto: Cloud) -> None:
         def fail() -> None:
             raise ConnectionError
 
-        point = Point(moto, store, fail, nth)
+        point = Point(store, fail, nth)
         late = timeout(due(6) - timedelta(days=1))
         try:
             point.store.put(late, now=NOW)
@@ -105,7 +99,7 @@ def test_what_is_stored_in_spite_of_errors_is_dispatched(moto: Cloud) -> None:
         assert late.id in {each.id for each in take(store, NOW + MINUTE)}, f"error before call {nth}"
         return point.struck
 
-    assert every_point(moto, scenario) > 2
+    assert every_point(scenario) > 2
 
 
 def test_what_points_to_a_cancelled_timeout_stays_if_it_was_stored_again_meanwhile(moto: Cloud) -> None:
