@@ -61,7 +61,7 @@ def serve(world: World, handler: Handler, settings: Recoverability, *, instances
 
 
 def outage(
-    world: World, limit: RateLimit | None, *, orders: int = 50, instances: int = 1
+    world: World, limit: RateLimit | None, *, orders: int = 20, instances: int = 1
 ) -> tuple[Database, list[str]]:
     """Let an outage happen. Return the database at the end, and the orders that were sent."""
     database = Database(world)

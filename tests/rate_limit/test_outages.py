@@ -59,7 +59,7 @@ def test_callbacks_are_called_once_for_each_switch(world: World) -> None:
 def test_what_fails_for_another_reason_limits_nobody(world: World) -> None:
     database, _ = outage(world, RateLimit(3, counts=lambda error: not isinstance(error, ConnectionError)))
 
-    assert (database.placed, len(world.queue(ERROR))) == ([], 50)
+    assert (database.placed, len(world.queue(ERROR))) == ([], 20)
 
 
 def test_after_the_longest_hold_messages_go_on_with_their_ladder(world: World) -> None:
