@@ -419,8 +419,7 @@ def settle_unsent_in_order(
     from recoverable._ladder.backoff import MOST_REDELIVERY, delay_while_redelivered  # noqa: PLC0415  # the failure side
     from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side
 
-    immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
-    left = runs_left(deliveries, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+    left = runs_left(deliveries, invocation.recoverability)
     if left <= 0 or waited >= MOST_REDELIVERY:
         delivery.error = OutgoingRefused(
             f"'{to}' did not take an outgoing message ({why}) at delivery {deliveries}, {waited} after the first; where order is kept "

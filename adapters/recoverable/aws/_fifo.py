@@ -158,8 +158,8 @@ def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) ->
     )
     if delay is None or since is None:
         return None
-    left = runs_left(receives(delivery), max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
-    if left == 1:  # the last delivery must not come too early again: no handler would run any more
+    # the last delivery must not come too early again: no handler would run any more
+    if runs_left(receives(delivery), invocation.recoverability) == 1:
         delay = until_last_round(delivery.message.id, since, delayed, longest)
     return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
 

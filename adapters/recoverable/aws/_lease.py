@@ -228,9 +228,7 @@ class OrderedLease:
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-        invocation, count = self._known.invocation, receives(delivery)
-        immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
-        left = runs_left(count, max_immediate=immediate.max_retries, max_delayed=delayed.max_retries)
+        left = runs_left(receives(delivery), self._known.invocation.recoverability)
         if left <= 0:
             return None
         since = seconds_since_first_receive(delivery, self._known.now_at_sqs())
