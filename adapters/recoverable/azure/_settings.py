@@ -34,7 +34,7 @@ TAKE_NO_COPIES = (
     ("/subscriptions/", "a topic's subscription", "let it forward to a queue (ForwardTo)"),
     ("$", "a sub-queue", "have its messages forwarded to a queue (ForwardDeadLetteredMessagesTo)"),
 )
-"""What the name of no queue contains, what has such a name, and how its messages come to a queue."""
+"""Parts that no queue's own name has, the kind of entity that they mean, and the way of its messages to a queue."""
 
 
 class ServiceBusSettings(Frozen):
