@@ -64,11 +64,12 @@ INNER_NAMES = {
     "recoverable_local": {
         "_flow": {"TIME_IS_UP"},
         "_ladder": {"faults", "text_of"},
-        "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
+        "_limits": {"checked_count"},
+        "_observe": {"COUNTERS", "metrics_of"},
         "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
         "timeouts": {
-            "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MIGRATED", "PAGE", "Selection", "Shard",
-            "Unreadable", "VERSION", "WAITING", "checked_page", "dump_message", "load_timeout",
+            "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MAX_PAGE", "MIGRATED", "PAGE", "Selection", "Shard",
+            "Unreadable", "VERSION", "WAITING", "dump_message", "load_timeout",
             "recoverable.timeouts._shards", "to_microseconds",
         },
     },

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import delivery
+from builders import delivery, recoverability
 from recoverable._ladder import delivery as counting
 from recoverable._ladder.delivery import carried_in
 from recoverable.headers import GRANTED, PRIOR_ATTEMPTS
@@ -121,10 +121,8 @@ FIFO_PLACES = [
 def test_where_retries_are_redeliveries_the_broker_count_alone_gives_round_and_failures(
     immediate: int, delayed: int, places: list[tuple[int, int]]
 ) -> None:
-    found = [
-        counting.place_on_ladder(deliveries, max_immediate=immediate, max_delayed=delayed)
-        for deliveries in range(1, len(places) + 1)
-    ]
+    settings = recoverability(immediate, delayed)
+    found = [counting.place_on_ladder(deliveries, settings) for deliveries in range(1, len(places) + 1)]
 
     assert found == places
 
@@ -134,7 +132,7 @@ def test_in_place_a_message_is_past_its_ladder_two_deliveries_after_the_last_att
     immediate: int, delayed: int, attempts: int
 ) -> None:
     def past(deliveries: int) -> bool:
-        return counting.is_past_the_ladder(deliveries, max_immediate=immediate, max_delayed=delayed)
+        return counting.runs_left(deliveries, recoverability(immediate, delayed)) < 0
 
     assert [past(attempts), past(attempts + 2), past(attempts + 3)] == [False, False, True]
 
@@ -150,7 +148,7 @@ def test_no_count_is_ever_negative(deliveries: int, prior_attempts: int, counter
 
 @given(DELIVERIES, st.integers(0, 994), st.integers(0, 1_000))
 def test_every_delivery_in_place_has_a_place_on_the_ladder(deliveries: int, immediate: int, delayed: int) -> None:
-    round_, failures = counting.place_on_ladder(deliveries, max_immediate=immediate, max_delayed=delayed)
+    round_, failures = counting.place_on_ladder(deliveries, recoverability(immediate, delayed))
 
     assert 0 <= round_ <= delayed
     assert 1 <= failures <= immediate + 1
@@ -161,7 +159,7 @@ def test_places_in_place_go_up_one_by_one(immediate: int, delayed: int, before: 
     attempts = (immediate + 1) * (delayed + 1)
 
     def number(deliveries: int) -> int:
-        round_, failures = counting.place_on_ladder(deliveries, max_immediate=immediate, max_delayed=delayed)
+        round_, failures = counting.place_on_ladder(deliveries, recoverability(immediate, delayed))
         return round_ * (immediate + 1) + failures
 
     assert number(before + 1) == min(before + 1, attempts)

@@ -235,9 +235,8 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
 
 def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a delivery where messages are only redelivered: the broker's count alone says them."""
-    ladder = {"max_immediate": recoverability.immediate.max_retries, "max_delayed": recoverability.delayed.max_retries}
-    delivery.unreported = is_past_the_ladder(delivery.deliveries, **ladder)
-    round_, delivery.deliveries = place_on_ladder(delivery.deliveries, **ladder)
+    delivery.unreported = runs_left(delivery.deliveries, recoverability) < 0
+    round_, delivery.deliveries = place_on_ladder(delivery.deliveries, recoverability)
     place(delivery.message, round=round_, attempt=delivery.deliveries)
 
 
@@ -286,19 +285,18 @@ def prior_attempts_of_deferral(delivery: Delivery) -> int:
     return delivery.prior_attempts + delivery.deliveries - 1
 
 
-def place_on_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> tuple[int, int]:
+def place_on_ladder(deliveries: int, recoverability: Recoverability) -> tuple[int, int]:
     """Return round and delivery within it, where the broker's count alone says them (SQS FIFO); past the last attempt it is the last."""
-    attempts_per_round = max_immediate + 1
-    last = attempts_per_round * (max_delayed + 1)
-    round_, before = divmod(min(deliveries, last) - 1, attempts_per_round)
+    place = min(deliveries, attempts_in_all(recoverability)) - 1
+    round_, before = divmod(place, recoverability.immediate.max_retries + 1)
     return round_, before + 1
 
 
-def runs_left(deliveries: int, *, max_immediate: int, max_delayed: int) -> int:
+def runs_left(deliveries: int, recoverability: Recoverability) -> int:
     """Return how often a message that is only ever redelivered can come after this delivery, until it is past all attempts and the allowance."""
-    return (max_immediate + 1) * (max_delayed + 1) + UNREPORTED_ALLOWANCE - deliveries
+    return attempts_in_all(recoverability) + UNREPORTED_ALLOWANCE - deliveries
 
 
-def is_past_the_ladder(deliveries: int, *, max_immediate: int, max_delayed: int) -> bool:
-    """True if a message that is only ever redelivered came more often than all attempts and the allowance."""
-    return runs_left(deliveries, max_immediate=max_immediate, max_delayed=max_delayed) < 0
+def attempts_in_all(recoverability: Recoverability) -> int:
+    """Return the attempts of all rounds."""
+    return (recoverability.immediate.max_retries + 1) * (recoverability.delayed.max_retries + 1)

@@ -30,6 +30,13 @@ RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
 """For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
 
 
+TAKE_NO_COPIES = (
+    ("/subscriptions/", "a topic's subscription", "let it forward to a queue (ForwardTo)"),
+    ("$", "a sub-queue", "have its messages forwarded to a queue (ForwardDeadLetteredMessagesTo)"),
+)
+"""Parts that no queue's own name has, the kind of entity that they mean, and the way of its messages to a queue."""
+
+
 class ServiceBusSettings(Frozen):
     """The settings of an endpoint, with names of app settings resolved.
 
@@ -172,16 +179,10 @@ def checked_entity(queue: str) -> str:
     Raises:
         ValueError: it is one of these.
     """
-    if "/subscriptions/" in f"{queue}/".lower():  # no queue's own name has such a segment
-        raise ValueError(
-            f"{app_settings.shown(queue)} is a topic's subscription, which takes no copies; let it forward to a queue (ForwardTo), and "
-            "write that queue's name"
-        )
-    if "$" in queue:  # no queue's own name has it
-        raise ValueError(
-            f"{app_settings.shown(queue)} is a sub-queue, which takes no copies; have its messages forwarded to a queue "
-            "(ForwardDeadLetteredMessagesTo), and write that queue's name"
-        )
+    for part, kind, forwarding in TAKE_NO_COPIES:
+        if part in f"{queue}/".lower():
+            shown = app_settings.shown(queue)
+            raise ValueError(f"{shown} is {kind}, which takes no copies; {forwarding}, and write that queue's name")
     return queue
 
 

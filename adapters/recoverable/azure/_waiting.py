@@ -120,7 +120,6 @@ class SessionLease:
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message still waits here before it is handed back; None at its last delivery."""
-        recoverability, deliveries = self._invocation.recoverability, delivered(delivery.native.delivery_count)
-        immediate, delayed = recoverability.immediate.max_retries, recoverability.delayed.max_retries
-        is_last = runs_left(deliveries, max_immediate=immediate, max_delayed=delayed) <= 0
+        deliveries = delivered(delivery.native.delivery_count)
+        is_last = runs_left(deliveries, self._invocation.recoverability) <= 0
         return None if is_last else time_left(self._invocation)

@@ -119,11 +119,8 @@ class Circuit:
             try:
                 self._on_critical(critical)
             except Exception as failure:  # noqa: BLE001  # the critical error must be raised whatever its hook does
-                log_safely(
-                    log.error,
-                    "on_critical raised %s; the critical error is raised all the same",
-                    type(failure).__name__,
-                )
+                text = "on_critical raised %s; the critical error is raised all the same"
+                log_safely(log.error, text, type(failure).__name__)
         raise critical from (error if self._redact is None else None)
 
 

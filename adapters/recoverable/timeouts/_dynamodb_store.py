@@ -12,7 +12,7 @@ import os
 
 import recoverable.timeouts._dynamodb_items as layout
 from recoverable._errors import StoreUnavailable
-from recoverable._limits import checked_number
+from recoverable._limits import checked_count, checked_number
 from recoverable.timeouts._dynamodb_shards import ShardStates
 from recoverable.timeouts._dynamodb_table import BATCH, Bodies, Table, aws_client, update_of
 from recoverable.timeouts._shards import NOBODY, Claim
@@ -21,11 +21,11 @@ from recoverable.timeouts._store import (
     CANCELLING,
     DISPATCHED,
     HELD,
+    MAX_PAGE,
     MIGRATED,
     PAGE,
     WAITING,
     TooLarge,
-    checked_page,
 )
 from recoverable.timeouts._timeout import DIGITS, Unreadable, parse_id, to_microseconds
 
@@ -100,7 +100,7 @@ class DynamoDbStore:
         page: int = PAGE,
     ) -> None:
         checked_number("DynamoDbStore(timeout)", timeout, 0.01, 60.0)
-        self._page = checked_page("DynamoDbStore(page)", page)
+        self._page = checked_count("DynamoDbStore(page)", page, MAX_PAGE, least=1)
         self._table = Table(lambda: client or aws_client("dynamodb", timeout), table)
         self._shards = ShardStates(self._table)
         self._bodies = Bodies(bucket, lambda: s3 or aws_client("s3", timeout))

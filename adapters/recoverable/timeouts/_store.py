@@ -25,8 +25,8 @@ CANCELLING = "cancelling"
 """The state of a timeout for the moment in which a cancel finds out if a dispatcher has it already."""
 
 
-PAGE = 100
-"""Rows of a page, unless a store is given another number."""
+PAGE, MAX_PAGE = 100, 10_000
+"""Rows of a page, unless a store is given another number, and the most that one may have: a page of DynamoDB's is 1 MB."""
 
 KEEP_FINISHED = timedelta(days=1)
 """How long the outcome of a finished timeout is kept."""
@@ -156,17 +156,3 @@ def checked_store(owner: str, store: Any) -> Any:
         table = store if isinstance(store, str) else "timeouts"
         raise TypeError(f"{owner}(store) is {store!r}; write a store, such as DynamoDbStore({table!r})")
     return store
-
-
-def checked_page(name: str, value: object) -> int:
-    """Return the number of rows of a page after checking it.
-
-    Raises:
-        TypeError: it is no whole number.
-        ValueError: it is less than 1.
-    """
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; write a whole number from 1")
-    if value < 1:
-        raise ValueError(f"{name} is {value}; write a whole number from 1")
-    return value

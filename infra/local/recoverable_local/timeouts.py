@@ -13,6 +13,7 @@ from threading import Lock
 from weakref import finalize
 
 import recoverable.timeouts._shards as shards
+from recoverable._limits import checked_count
 from recoverable.timeouts import Row, StoreUnavailable, Timeout
 from recoverable.timeouts._shards import Claim, Shard
 from recoverable.timeouts._store import (
@@ -20,12 +21,12 @@ from recoverable.timeouts._store import (
     DISPATCHED,
     HELD,
     KEEP_FINISHED,
+    MAX_PAGE,
     MIGRATED,
     PAGE,
     WAITING,
     Kept,
     Selection,
-    checked_page,
 )
 from recoverable.timeouts._timeout import VERSION, Unreadable, dump_message, load_timeout, to_microseconds
 
@@ -80,7 +81,7 @@ class SqliteStore:
     shards = 1
 
     def __init__(self, path: str | PathLike[str] = ":memory:", *, page: int = PAGE) -> None:
-        self._page, self._lock = checked_page("SqliteStore(page)", page), Lock()
+        self._page, self._lock = checked_count("SqliteStore(page)", page, MAX_PAGE, least=1), Lock()
         with as_store_errors():
             self._database = sqlite3.connect(fspath(path), check_same_thread=False, isolation_level=None)
             finalize(self, self._database.close)  # most stores live as long as something needs them
