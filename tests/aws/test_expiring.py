@@ -28,6 +28,7 @@ def run(
     *,
     visibility: timedelta,
     queue: str = "jobs",
+    receives: int = 200,
 ) -> int:
     """Send one message to a queue that keeps it for a day, run, and return how often its handler ran."""
     errors, message = ("errors.fifo", FIFO) if queue.endswith(".fifo") else ("errors", NOTHING)
@@ -37,7 +38,7 @@ def run(
         visibility_timeout=visibility.total_seconds(),
         retention=DAY,
         dead_letter_queue=errors,
-        max_receive_count=200,
+        max_receive_count=receives,
     )
     endpoint = SqsEndpoint(handler, ladder.replace(failed=Failed(errors)))
     world.serve(queue, endpoint, batch_size=1, timeout=30, recursive_loop="Allow")
@@ -113,6 +114,16 @@ def test_a_message_whose_own_queue_takes_no_copy_moves_to_the_error_queue(sqs_wo
     (seen,) = sqs_world.queue("errors")
     reason = f"its queue took no copy of it, and {EXPIRES}"
     assert (seen.exception_type, seen.headers[EXCEPTION_MESSAGE], runs) == ("recoverable.UnreportedFailure", reason, 3)
+
+
+def test_so_does_one_that_the_redrive_policy_would_take_without_a_reason(sqs_world: SqsWorld) -> None:
+    takes_no_copy(sqs_world, "jobs")
+
+    run(sqs_world, fail, Recoverability(Immediate(0), Delayed(3)), visibility=timedelta(minutes=3), receives=6)
+
+    (seen,) = sqs_world.queue("errors")
+    reason = "its queue took no copy of it, and the queue's maxReceiveCount of 6 lets it come no more"
+    assert (seen.exception_type, seen.headers[EXCEPTION_MESSAGE]) == ("recoverable.UnreportedFailure", reason)
 
 
 def test_a_message_whose_error_queue_takes_no_copy_waits_for_it_as_a_copy(sqs_world: SqsWorld) -> None:

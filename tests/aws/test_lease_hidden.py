@@ -22,10 +22,15 @@ RECEIVED, TIMEOUT = 1_000.0, 30.0
 
 
 def known(
-    *, began: float = RECEIVED, ends: float | None = RECEIVED + 30, late: bool = False, may: bool = True
+    *,
+    began: float = RECEIVED,
+    ends: float | None = RECEIVED + 30,
+    late: bool = False,
+    may: bool = True,
+    receives: int | None = None,
 ) -> Known:
     """Return the times of an invocation of 30 s on a queue that hides for 30 s."""
-    return Known(TIMEOUT, began, ends, begins_late=late, may_change=may)
+    return Known(TIMEOUT, began, ends, begins_late=late, may_change=may, max_receives=receives)
 
 
 def first(until: float | None = None, *, confirmed: bool = False, at: float = RECEIVED) -> Receive:
@@ -110,6 +115,9 @@ def test_changes_of_a_visibility_come_to(
         pytest.param(first(), known(began=1_030), True, id="yes: it began when the queue showed the message"),
         pytest.param(AGAIN, known(), False, id="no: the last receive may have been a moment ago"),
         pytest.param(AGAIN, known(late=True), True, id="yes: invocations of this process begin late"),
+        pytest.param(AGAIN, known(late=True, receives=5), True, id="yes: two receives are left"),
+        pytest.param(AGAIN, known(late=True, receives=4), False, id="no: it is attempted at its last receive but one"),
+        pytest.param(AGAIN, known(late=True, receives=3), True, id="yes: at its last receive it moves on"),
         pytest.param(Receive(3, 980.0), known(late=True), False, id="no: even the first receive was short ago"),
         pytest.param(Receive(1, RECEIVED, repeated=True), known(), True, id="yes: its batch has a later receive of it"),
         pytest.param(UNDATED, known(late=True), False, id="no: nothing is known of it"),

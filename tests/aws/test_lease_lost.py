@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from aws.harness import Context
+from aws.recording_client import RecordingClient
+from aws.records import event, record
 from recoverable import Delayed, Failed, Immediate, Message, Observe, Recoverability
 from recoverable._sqs.attributes import QueueAttributes, attributes_in
 from recoverable.aws import SqsEndpoint
@@ -82,6 +85,34 @@ def test_the_last_receive_moves_a_lost_message_to_the_error_queue_with_its_reaso
 
     (seen,) = sqs_world.queue("errors")
     assert (handler.runs, seen.exception_type) == (1, "ValueError")
+
+
+class Patient(RecordingClient):
+    """Answers for a queue that hides a message for 30 s, six times."""
+
+    def get_queue_attributes(self, **_: Any) -> dict[str, Any]:
+        return {"Attributes": {"VisibilityTimeout": "30", "RedrivePolicy": '{"maxReceiveCount": 6}'}}
+
+
+@pytest.mark.parametrize(("receives", "copies"), [(4, 0), (5, 1), (6, 1)])
+def test_in_a_process_that_begins_late_a_message_that_came_before_goes_on_at_its_last_receive_but_one(
+    receives: int, copies: int
+) -> None:
+    def fail(_: Message) -> None:
+        raise ValueError("no")
+
+    def received(count: int) -> dict[str, Any]:
+        first = (NOON - timedelta(minutes=count)).timestamp() * 1000
+        return event(record(deliveries=count, system={"ApproximateFirstReceiveTimestamp": f"{first:.0f}"}))
+
+    client = Patient()
+    ladder = Recoverability(Immediate(0), Delayed(1), Failed("errors"))
+    endpoint = SqsEndpoint(fail, ladder, client=client.as_client(), clock=lambda: NOON)
+
+    endpoint(received(1), Context(30))
+    endpoint(received(receives), Context(30))
+
+    assert len(client.sent) == copies
 
 
 def test_where_messages_may_not_be_hidden_anew_an_error_names_the_permission(

@@ -13,7 +13,7 @@ from recoverable._ladder import delivery as counting
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._ladder.decision import deferral_after_refusal, forward_given_up
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.faults import EXCEPTION_MESSAGE
+from recoverable._ladder.faults import EXCEPTION_MESSAGE, FAILED_QUEUE
 from recoverable._ladder.settlement import Forward
 from recoverable.headers import (
     DELAYED_RETRIES,
@@ -26,7 +26,7 @@ from recoverable.headers import (
 )
 from recoverable.hosting import Deadline
 
-GIVEN_UP = {REFUSED_SENDS: "3", EXCEPTION_MESSAGE: "no", "tenant": "blue"}
+GIVEN_UP = {REFUSED_SENDS: "3", FAILED_QUEUE: QUEUE, EXCEPTION_MESSAGE: "no", "tenant": "blue"}
 
 
 def restored(**headers: str) -> Delivery:
@@ -82,14 +82,17 @@ def test_its_handler_does_not_run() -> None:
     ("headers", "given_up"),
     [
         ({}, False),
-        ({REFUSED_SENDS: "1"}, True),
-        ({REFUSED_SENDS: "0"}, False),
-        ({REFUSED_SENDS: "-1"}, False),
-        ({REFUSED_SENDS: "yes"}, False),
+        ({REFUSED_SENDS: "1", FAILED_QUEUE: QUEUE}, True),
+        ({REFUSED_SENDS: "0", FAILED_QUEUE: QUEUE}, False),
+        ({REFUSED_SENDS: "-1", FAILED_QUEUE: QUEUE}, False),
+        ({REFUSED_SENDS: "yes", FAILED_QUEUE: QUEUE}, False),
+        ({REFUSED_SENDS: "1"}, False),
         ({DELAYED_RETRIES: "1", PRIOR_ATTEMPTS: "2", HELD_SINCE: "x", DUE_AT: "x"}, False),
     ],
 )
-def test_a_counter_from_one_on_says_that_a_message_was_given_up(headers: dict[str, str], *, given_up: bool) -> None:
+def test_a_counter_from_one_on_beside_its_failed_queue_says_that_a_message_was_given_up(
+    headers: dict[str, str], *, given_up: bool
+) -> None:
     assert restored(**headers).given_up is given_up
 
 

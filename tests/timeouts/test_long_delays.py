@@ -110,6 +110,18 @@ def test_what_cannot_be_stored_stays_and_comes_back(sqs_world: SqsWorld, caplog:
     assert "from 'orders' failed (StoreUnavailable). The message stays on the queue" in caplog.text
 
 
+def test_what_cannot_be_stored_hops_at_its_last_receive(sqs_world: SqsWorld) -> None:
+    def fail(_: Message) -> None:
+        raise ConnectionError("the bank is closed")
+
+    timeouts = Timeouts(Outage(":memory:"), clock=lambda: sqs_world.now)
+    sqs_world.serve("orders", SqsEndpoint(fail, SETTINGS, timeouts=timeouts), recursive_loop="Allow")
+    sqs_world.send("orders", "a card")
+    sqs_world.run()
+
+    assert [seen.exception_type for seen in sqs_world.queue("error")] == ["ConnectionError"]
+
+
 def test_what_no_store_can_take_hops(sqs_world: SqsWorld) -> None:
     class Small(SqliteStore):
         def put(self, *timeout: object, **when: object) -> str:

@@ -169,7 +169,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
     """Return what headers carry; they are untrusted, and what cannot be read counts as absent."""
     if not texts:
         return NOTHING_CARRIED
-    from recoverable._ladder.faults import FIRST_TO_TRIM, is_left_behind  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
+    from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, is_left_behind  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
 
     if headers.FAILED_QUEUE_ADDRESS in texts and headers.REFUSED_SENDS not in texts:  # which are on their way there
         left_behind = tuple(filter(is_left_behind, texts))
@@ -191,7 +191,7 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
         unreported=headers.UNREPORTED in texts,
         reported=headers.REPORTED in texts,
         granted=headers.read_count(texts, headers.GRANTED, prior_attempts),  # of which a copy with it has as many
-        refused_sends=headers.read_count(texts, headers.REFUSED_SENDS),
+        refused_sends=headers.read_count(texts, headers.REFUSED_SENDS) if FAILED_QUEUE in texts else 0,
         refused_since=texts.get(headers.REFUSED_SINCE, ""),
         attempts=headers.read_count(texts, headers.ATTEMPTS),
         first_failed_at=headers.read_date(texts, headers.FIRST_FAILED_AT),

@@ -72,6 +72,11 @@ class Failure(Frozen):
         return self.kind in {"busy", "unknown"}
 
     @property
+    def may_be_done(self) -> bool:
+        """True if nothing says that the call was not carried out."""
+        return self.kind in {"lost", "unknown"}
+
+    @property
     def concerns_key(self) -> bool:
         """True if it is about the key of a queue, a topic or a bucket."""
         return self.code.upper().startswith("KMS")

@@ -170,15 +170,16 @@ def hide(deliveries: list[Delivery], seconds: int, broker: Broker, batch: Batch)
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
-    lease, redact = batch.lease, batch.invocation.redact
-    until = batch.invocation.clock().timestamp() + seconds
+    lease, redact, now = batch.lease, batch.invocation.redact, batch.invocation.clock().timestamp()
     failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
     gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
     missed = [deliveries[n] for n in failures if deliveries[n] not in gone]
     reasons = {failure.reason for failure in failures.values()}
-    unconfirmed = [*gone, *missed]
-    lease.note_change(unconfirmed, until, confirmed=False)
-    lease.note_change([each for each in deliveries if each not in unconfirmed], until, confirmed=True)
+    unconfirmed = [deliveries[n] for n, failure in failures.items() if failure.may_be_done]
+    lease.note_change(unconfirmed, now + seconds, confirmed=False)
+    lease.note_change([each for n, each in enumerate(deliveries) if n not in failures], now + seconds, confirmed=True)
+    if any(failure.kind == "denied" for failure in failures.values()):
+        lease.queue.memory.denied_at = now
     for consequence, concerned in ((REFUSED, gone), (NOT_REPEATED, missed)):
         if concerned:
             log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact)

@@ -12,7 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from recoverable._frozen import Frozen, field
-from recoverable._ladder.backoff import delay_while_redelivered
+from recoverable._ladder.backoff import LONGEST_DELAY, delay_while_redelivered
 from recoverable._ladder.delivery import delivery_of, runs_left
 from recoverable._ladder.expiry import RETENTION, uses_half, why_it_expires
 from recoverable._ladder.policy import configured_delay
@@ -59,7 +59,7 @@ NOT_ASKED = (
     "Check the permission sqs:GetQueueAttributes."
 )
 NOT_HIDDEN = (
-    "They may be shown to others while this invocation has them; then nothing is sent for them, and their next delivery is attempted. "
+    "They may be shown to others while this invocation has them; then nothing is sent for them, and they are delivered again. "
     "Check the permission sqs:ChangeMessageVisibility."
 )
 NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
@@ -79,6 +79,7 @@ class Known(Frozen):
         ends: when it ends; None where nothing ends it.
         begins_late: True if messages were shown to others before an invocation of this process began, less than an hour ago.
         may_change: False where the role may not change the visibility of messages, so that no earlier delivery did.
+        max_receives: receives after which a message goes to the dead-letter queue; None where that is unknown.
     """
 
     timeout: float
@@ -86,6 +87,7 @@ class Known(Frozen):
     ends: float | None = None
     begins_late: bool = False
     may_change: bool = True
+    max_receives: int | None = None
 
 
 class Change(Frozen):
@@ -163,13 +165,13 @@ def was_shown(receive: Receive, known: Known) -> bool:
     """True if a message was shown to others before its invocation began, so that another may have it from the start.
 
     Of a message that came for the first time this is known. A later receive may have been a moment ago: it is taken for hidden, unless
-    invocations of this process begin late.
+    invocations of this process begin late. Even then it is at its last receive but one: else its handler might never run.
     """
     if receive.repeated:
         return True
     if receive.first_at is None or receive.first_at + known.timeout > known.began:
         return False
-    return receive.count == 1 or known.begins_late
+    return receive.count == 1 or (known.begins_late and receive.count + 1 != known.max_receives)
 
 
 def begins_late(receive: Receive, timeout: float, began: float) -> bool:
@@ -206,13 +208,14 @@ def is_lost(receive: Receive, known: Known, at: float) -> bool:
 
 
 class Memory:
-    """What a process remembers of a queue from one invocation to the next: what it is set to, as SQS said last, and when to ask again; when an
-    invocation last began late; when SQS last denied a change of visibility; and that a warning of delays was given, on a FIFO queue.
+    """What a process remembers of a queue from one invocation to the next: what it is set to, as SQS said last, and when to ask again; whether SQS
+    may still say it; when an invocation last began late; when SQS last denied a change of visibility; and that a warning of delays was given, on
+    a FIFO queue.
     """
 
     attributes = UNKNOWN
     ask_at = began_late_at = denied_at = NEVER
-    is_warned_of_delays = False
+    may_still_say = is_warned_of_delays = False
 
 
 class KnownQueue:
@@ -240,11 +243,15 @@ class KnownQueue:
         return self.memory.attributes
 
     def _ask(self, now: float) -> None:
-        asked = self._batch.broker.attributes()
+        ask, memory = self._batch.broker.attributes, self.memory
+        asked = ask()
+        if isinstance(asked, Failure) and not asked.is_for_good:
+            asked = ask()
         if not isinstance(asked, Failure):
-            self.memory.attributes, self.memory.ask_at = asked, now + ASK_AGAIN
+            memory.attributes, memory.ask_at, memory.may_still_say = asked, now + ASK_AGAIN, False
             return
-        self.memory.ask_at = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON)
+        memory.ask_at = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON)
+        memory.may_still_say = memory.attributes is UNKNOWN and not asked.is_for_good
         name, redact = self._batch.queue.name, self._batch.invocation.redact
         log_safely(log.warning, NOT_ASKED, name, asked.reason, self.visibility_timeout, self.retention, redact=redact)
 
@@ -259,6 +266,12 @@ class KnownQueue:
         """Return for how long the queue keeps a message: as the setting says, else as SQS does, else four days."""
         said = self.attributes.retention
         return self._batch.settings.retention or (RETENTION if said is None else timedelta(seconds=said))
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """Return for how long a message may be hidden: briefly where it would wait for longer than its queue may keep it, and SQS may soon say that."""
+        is_unknown = self.memory.may_still_say and self._batch.settings.retention is None
+        return LONGEST_DELAY if is_unknown else timedelta(seconds=self._batch.time.longest_visibility)
 
     def now_at_sqs(self) -> datetime:
         """Return the time by the clock of SQS, which the times of its messages are by."""
@@ -368,7 +381,10 @@ class HiddenLease:
             if any(begins_late(each, timeout, began) for each in self._described().values()):
                 memory.began_late_at = began
             late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not 0 <= now - memory.denied_at < ASK_AGAIN
-            self._known = Known(timeout, began, ends, begins_late=late, may_change=may_change)
+            max_receives = self.queue.attributes.max_receives
+            self._known = Known(
+                timeout, began, ends, begins_late=late, may_change=may_change, max_receives=max_receives
+            )
         return self._known
 
     def _read_span(self) -> tuple[float, float | None]:

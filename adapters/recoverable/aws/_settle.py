@@ -50,7 +50,7 @@ NO_COPY = (
 )
 
 SHOWN_TO_OTHERS = (
-    "%d messages from '%s' were shown to others before they were settled. Nothing is sent for them, and their next delivery is attempted. "
+    "%d messages from '%s' were shown to others before they were settled. Nothing is sent for them, and they are delivered again. "
     "Raise the queue's VisibilityTimeout to six times the function's time-out and the batching window."
 )
 
@@ -258,21 +258,23 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     """Return what is sent instead of a copy that was refused for good; None when its message stays on the queue.
 
     A copy for the error queue waits on its own queue and is sent on from there. A failed message of which no copy for a retry can be
-    sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays.
+    sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays, or that
+    `maxReceiveCount` lets come no more.
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
-    expires = batch.lease.queue.why_it_expires(delivery, longer_wait(delivery, batch))
-    if queue.fifo or not (failure.is_for_good or expires):
+    known = batch.lease.queue
+    no_more = known.why_no_receive(delivery) or known.why_it_expires(delivery, longer_wait(delivery, batch))
+    if queue.fifo or not (failure.is_for_good or no_more):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or forward.changes.get(FAILED_QUEUE):
         later, to = deferral_after_refusal(delivery, forward), queue
-    elif not expires and (failure.kind != "size" or not isinstance(delivery.error, Exception)):
+    elif not no_more and (failure.kind != "size" or not isinstance(delivery.error, Exception)):
         return None  # its own queue may take it later, or it was only to wait
     else:
         settings, platform = invocation.recoverability, invocation.platform
         error = delivery.error
         if not isinstance(error, Exception):
-            error = UnreportedFailure(f"its queue took no copy of it, and {expires}")
+            error = UnreportedFailure(f"its queue took no copy of it, and {no_more}")
         moved = give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
         if not isinstance(moved, Forward):
             return None
@@ -305,17 +307,12 @@ def change_visibility(redelivered: list[tuple[Delivery, timedelta | None]], batc
 
     What is not confirmed is repeated once: nothing else remembers the delay of a message that is only redelivered.
     """
-    items = [
-        (
-            delivery,
-            {
-                **receipt(delivery),
-                "VisibilityTimeout": min(ceil(after.total_seconds()), int(batch.time.longest_visibility)),
-            },
-        )
-        for delivery, after in redelivered
-        if after is not None
-    ]
+    items: list[tuple[Delivery, Entry]] = []
+    for delivery, after in redelivered:
+        if after is not None:
+            longest = batch.lease.queue.longest_wait if after > LONGEST_DELAY else LONGEST_DELAY
+            seconds = int(min(timedelta(seconds=ceil(after.total_seconds())), longest).total_seconds())
+            items.append((delivery, {**receipt(delivery), "VisibilityTimeout": seconds}))
     if missed := call_in_tens(CHANGE_VISIBILITY, items, REPEATED, batch):
         again = [item for item in items if item[0] in missed]
         call_in_tens(CHANGE_VISIBILITY, again, NOT_CHANGED, batch)
@@ -437,6 +434,9 @@ def store_long_delays(copies: list[Copy], timeouts: Timeouts, batch: Batch) -> S
             continue
         except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue
             reason = describe_error(error.__cause__ or error)
+        if batch.lease.queue.why_no_receive(copy.delivery):
+            result.hops.append(copy)  # it carries its date, and would come no more
+            continue
         log_not_stored(copy, reason, batch.invocation.redact)
         result.failed.append(copy.delivery)
     return result

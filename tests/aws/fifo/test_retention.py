@@ -10,7 +10,7 @@ import pytest
 
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable_local.testing import Refused, SqsWorld
+from recoverable_local.testing import Refused, SqsWorld, Throttled
 
 HOUR = timedelta(hours=1)
 LONG = Delayed(20, HOUR)
@@ -95,3 +95,22 @@ def test_where_sqs_does_not_say_the_retention_it_is_taken_to_be_four_days(
     (seen,) = sqs_world.queue("errors.fifo")
     assert (seen.exception_type, attempts(sqs_world)) == ("ConnectionError", 12)
     assert "its retention 4 days, 0:00:00. Check the permission sqs:GetQueueAttributes." in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("refusals", "reason"),
+    [
+        pytest.param(1, "ConnectionError", id="it is asked again at once"),
+        pytest.param(2, "recoverable.UnreportedFailure", id="and after a quarter of an hour, when no handler runs"),
+    ],
+)
+def test_a_message_does_not_expire_while_sqs_does_not_say_the_retention(
+    sqs_world: SqsWorld, refusals: int, reason: str
+) -> None:
+    for nth in range(1, refusals + 1):
+        sqs_world.fail("get_queue_attributes", Throttled(), nth=nth)
+
+    run(sqs_world, delayed=Delayed(1, 6 * HOUR), queue={"retention": 4 * HOUR})
+
+    (seen,) = sqs_world.queue("errors.fifo")
+    assert seen.exception_type == reason

@@ -14,8 +14,9 @@ from docs.pages import section
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws.powertools import RecoverableBatchProcessor
+from recoverable.headers import ATTEMPTS
 from recoverable.timeouts import Dispatcher, Timeouts
-from recoverable_local.testing import SqsWorld, Throttled, Unreachable, VisibilityExpired
+from recoverable_local.testing import Refused, SqsWorld, Throttled, Unreachable, VisibilityExpired
 from recoverable_local.timeouts import SqliteStore
 
 MINUTE = 60.0
@@ -226,6 +227,18 @@ def test_powertools_processor_has_a_heartbeat_too() -> None:
 
     hidden = [entry.detail for entry in world.timeline() if entry.what == "shown again"]
     assert (runs, hidden, world.queue("jobs")) == (["a"], ["after 120 s"] * 20, [])
+
+
+def test_where_no_beat_is_permitted_attempts_and_reason_are_as_without_one() -> None:
+    def fail(_: Message) -> None:
+        raise ConnectionError("no answer")
+
+    world = SqsWorld()
+    world.fail("change_message_visibility_batch", Refused("AccessDenied"))
+    served(world, fail, heartbeat=TWO_MINUTES)
+
+    (seen,) = world.queue("errors")
+    assert (seen.exception_type, seen.headers[ATTEMPTS]) == ("ConnectionError", "6")
 
 
 def test_no_call_is_made_without_a_heartbeat() -> None:
