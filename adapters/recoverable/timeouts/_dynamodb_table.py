@@ -58,8 +58,6 @@ class Table:
         sleep: waits for so many seconds.
     """
 
-    __slots__ = ("_client", "_sleep", "name")
-
     def __init__(
         self, client: Callable[[], DynamoDBClient], name: str, *, sleep: Callable[[float], object] = time.sleep
     ) -> None:
@@ -245,8 +243,6 @@ class Bodies:
         bucket: its name; None when there is none.
         client: gives a boto3 S3 client.
     """
-
-    __slots__ = ("_client", "bucket")
 
     def __init__(self, bucket: str | None, client: Callable[[], S3Client]) -> None:
         self.bucket, self._client = bucket, client
