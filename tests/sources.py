@@ -65,7 +65,7 @@ INNER_NAMES = {
         "_flow": {"TIME_IS_UP"},
         "_ladder": {"faults", "text_of"},
         "_limits": {"checked_count"},
-        "_observe": {"BY_ACTION", "COUNTERS", "UNREPORTED"},
+        "_observe": {"COUNTERS", "metrics_of"},
         "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
         "timeouts": {
             "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MAX_PAGE", "MIGRATED", "PAGE", "Selection", "Shard",

@@ -24,10 +24,7 @@ def test_the_endpoint_understands_an_error(found: Error) -> None:
 def test_what_is_refused_for_good_is_not_sent_again(found: Error) -> None:
     meaning, error = found
 
-    assert (failure_of(error).is_for_good, failure_of(error).may_repeat) == (
-        meaning in FOR_GOOD,
-        meaning not in FOR_GOOD,
-    )
+    assert failure_of(error).is_for_good == (meaning in FOR_GOOD)
 
 
 def cause_in(text: str) -> str:

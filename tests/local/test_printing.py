@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -75,6 +76,10 @@ def test_an_id_is_cut_where_its_beginning_says_enough(message_id: str, shown: st
     assert short(message_id) == shown
 
 
+RECORD = {"messageId": "m-1", "body": "a secret"}
+ENDED = Ended("Shop", "r2", 7, timedelta(seconds=0.25), Returned("null"), ("m-1",), (), None)
+
+
 def one_line(_: Entry) -> Iterator[Text]:
     yield Text("a line", style="red")
 
@@ -83,6 +88,19 @@ def test_each_line_has_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     Printer(one_line, raw=False, clock=lambda: AT)(Started("Shop", 7))
 
     assert capsys.readouterr().out == "10:22:31 a line\n"
+
+
+def test_an_invocation_whose_endpoint_reported_its_decisions_has_no_further_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printer = Printer[Entry](one_line, raw=False, clock=lambda: AT)
+
+    for entry in (decision("complete", request_id="r1"), replace(ENDED, request_id="r1"), ENDED):
+        printer(entry)
+
+    assert capsys.readouterr().out == (
+        "10:22:31 orders 1003 attempt 3/6 round 1 → completed\n10:22:31 a line\n"  # the latter of another invocation
+    )
 
 
 def test_a_terminal_gets_colours(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +112,6 @@ def test_a_terminal_gets_colours(capsys: pytest.CaptureFixture[str], monkeypatch
     assert "\x1b[31ma line\x1b[0m" in capsys.readouterr().out
 
 
-RECORD = {"messageId": "m-1", "body": "a secret"}
 RAW: list[tuple[Entry, dict[str, Any]]] = [
     (FunctionLog("Shop", 7, "hello"), {"entry": "FunctionLog", "function": "Shop", "pid": 7, "line": "hello"}),
     (
@@ -102,9 +119,9 @@ RAW: list[tuple[Entry, dict[str, Any]]] = [
         {"entry": "Invoked", "function": "Shop", "request_id": "r1", "pid": 7, "message_ids": ["m-1"]},
     ),
     (
-        Ended("Shop", "r1", 7, timedelta(seconds=0.25), Returned("null"), ("m-1",), (), None),
+        ENDED,
         {
-            "entry": "Ended", "function": "Shop", "request_id": "r1", "pid": 7, "duration": 0.25,
+            "entry": "Ended", "function": "Shop", "request_id": "r2", "pid": 7, "duration": 0.25,
             "outcome": {"payload": "null"}, "completed": ["m-1"], "failed": [], "reason": None,
         },
     ),

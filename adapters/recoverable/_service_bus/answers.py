@@ -47,11 +47,6 @@ class Failure(NamedTuple):
         return self.kind in ("missing", "closed", "denied", "limit")
 
     @property
-    def may_repeat(self) -> bool:
-        """True if the same message may be taken when it is sent again."""
-        return not self.is_for_good
-
-    @property
     def is_unknown(self) -> bool:
         """True if nobody knows whether the answer passes: `amqp:internal-error` says to try again, also of a property that is too large."""
         return self.kind == "unknown" or condition_of(self.error) == "amqp:internal-error"

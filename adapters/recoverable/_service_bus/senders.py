@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
 from datetime import timedelta
 from functools import lru_cache, partial
 from itertools import filterfalse
@@ -196,16 +197,10 @@ class Broker:
 
     def takes_links(self, name: str) -> bool:
         """True if an entity takes a new link, by which messages could be sent there; none is sent."""
-        with self._changing:
-            sender = self._new_entity(name).sender
-        try:
+        with closing(self._sender(name)) as sender, suppress(Exception):  # whatever the error is, it takes none
             sender.create_message_batch()
-        except Exception:  # noqa: BLE001  # the caller has the error of the send that it asks about
-            return False
-        else:
             return True
-        finally:
-            sender.close()
+        return False
 
     def _send_to(self, name: str, parcels: list[Parcel], environment: Time) -> None:
         """Send parcels to one entity, whose sender is not closed meanwhile."""
@@ -219,7 +214,7 @@ class Broker:
     def _enter(self, name: str) -> Entity:
         """Return the entity; when there are too many, close the sender that was not used for the longest time."""
         with self._changing:
-            entity = self._entities.pop(name, None) or self._new_entity(name)
+            entity = self._entities.pop(name, None) or Entity(self._sender(name), self._timeout)
             self._entities[name] = entity
             entity.users += 1
             unused = next((key for key, each in self._entities.items() if not each.users), None)
@@ -228,9 +223,8 @@ class Broker:
             surplus.sender.close()
         return entity
 
-    def _new_entity(self, name: str) -> Entity:
-        make = partial(self._client.get_queue_sender, name, keep_alive=NO_KEEP_ALIVE)
-        return Entity(RenewedSender(make, self._clock), self._timeout)
+    def _sender(self, name: str) -> RenewedSender:
+        return RenewedSender(partial(self._client.get_queue_sender, name, keep_alive=NO_KEEP_ALIVE), self._clock)
 
 
 def batch_key(copy: Copy) -> tuple[str, str, str]:

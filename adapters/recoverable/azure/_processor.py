@@ -53,18 +53,7 @@ class Abandoned(Exception):
 
 
 class WorkerDeadline(Deadline):
-    """The time that handlers have on Functions: no alarm stops a plain one, because the worker runs it in a thread.
-
-    A batch that outlives its locks is delivered again, beside itself. If it sent its copies all the same, each delivery would make copies of
-    its own, and each copy again. So its handlers start in time, and it sends nothing once the locks are over.
-    """
-
-    def seconds_left(self) -> float:
-        """Return for how many seconds a handler may run that starts now; set `began` to now, and `ends` to when it must have ended."""
-        seconds = min(self._seconds_for_handlers(), self.own_seconds)  # type: ignore[misc]  # it is always given
-        self.began = self.now()
-        self.ends = self.began + seconds
-        return seconds
+    """The time that handlers have on Functions: no alarm stops a plain one, because the worker runs it in a thread."""
 
     def arm(self) -> None:
         """Do nothing."""
@@ -78,7 +67,7 @@ class Processor(Frozen):
         is_coroutine: True if it returns a coroutine.
         settings: the endpoint's settings.
         platform: what it counts and can do.
-        times: for how long an invocation may do what its host sets an end to.
+        times: those of its invocations.
         environment: client and clock of an invocation that no test makes.
         facts_file: the path of the file that takes all facts, where a host asks for them.
     """
@@ -218,6 +207,9 @@ class Processing(NamedTuple):
 
     def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
         """Send copies; return for each the reason why it was not sent, or None; see `Broker.send`.
+
+        A batch that outlives its locks is delivered again, beside itself. If it sent its copies all the same, each delivery would make
+        copies of its own, and each copy again. So its handlers start in time, and it sends nothing once the locks are over.
 
         Raises:
             Abandoned: the locks of the batch are over: it is delivered again, and would send the same once more.

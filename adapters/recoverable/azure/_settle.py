@@ -217,7 +217,7 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
         else:
             failed.append(letter)
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
-    if not final and all(failure is None or failure.may_repeat for failure in failures):
+    if not final and not any(failure and failure.is_for_good for failure in failures):
         return failed
     answers = {copy.to: each for copy, each in zip(copies, failures, strict=True) if each and each.is_of_the_entity}
     for place, letter in enumerate(failed):
@@ -253,7 +253,7 @@ def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failu
         letter.refusals.add(failure.kind)
         if failure.is_of_the_entity:
             answers[copy.to] = failure
-        if failure.may_repeat and not final:
+        if not (failure.is_for_good or final):
             return False
     return False
 

@@ -33,10 +33,10 @@ _STYLES = {
 
 
 class Printer(Generic[Entry]):
-    """Observer of a host's journal that prints it.
+    """Observer of a host's journal that prints it: of an invocation whose endpoint reported its decisions, these alone.
 
     Args:
-        lines_of: Returns the lines for an entry, without the time.
+        lines_of: Returns the lines for an entry that is no decision, without the time.
         raw: True for each entry as an object of JSON, in a line.
         clock: Returns the time.
     """
@@ -45,7 +45,7 @@ class Printer(Generic[Entry]):
         self, lines_of: Callable[[Entry], Iterable[Text]], *, raw: bool, clock: Callable[[], datetime] = datetime.now
     ) -> None:
         self._lines_of, self._raw, self._clock = lines_of, raw, clock
-        self._console = Console(highlight=False, soft_wrap=True)
+        self._console, self._reported = Console(highlight=False, soft_wrap=True), set[str]()
 
     def __call__(self, entry: Entry) -> None:
         """Print an entry."""
@@ -53,8 +53,18 @@ class Printer(Generic[Entry]):
         if self._raw:
             print_line(json.dumps({"time": now.astimezone().isoformat(), **to_json(entry)}, default=_plain))
             return
-        for line in self._lines_of(entry):
+        for line in self._lines(entry):
             self._console.print(Text.assemble((f"{now:%H:%M:%S} ", "dim"), line))
+
+    def _lines(self, entry: Entry) -> Iterable[Text]:
+        if isinstance(entry, Decided):
+            self._reported.add(entry.facts.request_id)
+            return [describe_decision(entry)]
+        request_id = getattr(entry, "request_id", None)  # of an invocation that begins or ends
+        if request_id not in self._reported:
+            return self._lines_of(entry)
+        self._reported.discard(request_id)  # it ends
+        return []
 
 
 def to_json(entry: object) -> dict[str, Any]:

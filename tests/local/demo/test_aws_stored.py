@@ -9,10 +9,12 @@ from rich.console import Console
 
 from local.demo.examples import FLAKY, GOOD, progress
 from recoverable_local.demo.aws.command import report_stored
-from recoverable_local.demo.progress import OrderLogged
+from recoverable_local.demo.orders import Order
+from recoverable_local.demo.progress import OrderDecided
 
-LATER = "recoverable.delayed_retry"
-TWICE = [OrderLogged(FLAKY, LATER, delay=4, stored=True), OrderLogged(FLAKY, LATER, delay=6, stored=True)]
+
+def waiting(order: Order, *, stored: bool = True) -> OrderDecided:
+    return OrderDecided(order, "delayed_retry", delay=4, stored=stored)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +23,7 @@ TWICE = [OrderLogged(FLAKY, LATER, delay=4, stored=True), OrderLogged(FLAKY, LAT
 )
 def test_what_waited_must_have_been_sent(sent: int, status: int) -> None:
     written = StringIO()
-    seen = progress(*TWICE, OrderLogged(GOOD, LATER, delay=4, stored=True))
+    seen = progress(waiting(FLAKY), waiting(FLAKY), waiting(GOOD))
 
     judged = report_stored(seen, sent, Console(file=written, width=200))
 
@@ -32,6 +34,6 @@ def test_what_waited_must_have_been_sent(sent: int, status: int) -> None:
 def test_what_sqs_delays_did_not_wait_in_the_table() -> None:
     written = StringIO()
 
-    report_stored(progress(OrderLogged(FLAKY, LATER, delay=1)), 0, Console(file=written, width=200))
+    report_stored(progress(waiting(FLAKY, stored=False)), 0, Console(file=written, width=200))
 
     assert written.getvalue() == "0 orders waited in the table, and the dispatcher sent 0 from there.\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from local.demo.examples import DEADLY, FLAKY, GOOD, history, progress
@@ -13,36 +15,33 @@ from recoverable_local.demo.progress import (
     Event,
     InvocationEnded,
     InvocationStarted,
+    OrderDecided,
     OrderHistory,
-    OrderLogged,
 )
 
-RETRY = "recoverable.delayed_retry"
+RETRY = OrderDecided(FLAKY, "delayed_retry", delay=4.04)
 
 
 @pytest.mark.parametrize(
-    ("heard", "expected"),
+    ("decided", "expected"),
     [
-        (OrderLogged(FLAKY, "shop"), OrderHistory((PLACED,), placed=True)),
-        (OrderLogged(FLAKY, "recoverable.immediate_retry"), OrderHistory((FAILED,))),
-        (OrderLogged(FLAKY, RETRY, delay=1.0), OrderHistory((FAILED, "⏱ 1s"))),
-        (OrderLogged(FLAKY, RETRY, delay=4.0, stored=True), OrderHistory((FAILED, "⏱ 4s stored"))),
-        (OrderLogged(FLAKY, RETRY, delay=1.5, attempted=False), OrderHistory(("⏱ 1.5s",))),
-        (OrderLogged(FLAKY, "recoverable.move_to_error"), OrderHistory((FAILED, MOVED_TO_ERROR), moved_to_error=True)),
-        (
-            OrderLogged(FLAKY, "recoverable.move_to_error", attempted=False),
-            OrderHistory((MOVED_TO_ERROR,), moved_to_error=True),
-        ),
-        (OrderLogged(FLAKY, "recoverable.policy"), OrderHistory()),
+        (OrderDecided(FLAKY, "complete"), OrderHistory((PLACED,), placed=True)),
+        (OrderDecided(FLAKY, "immediate_retry"), OrderHistory((FAILED,))),
+        (RETRY, OrderHistory((FAILED, "⏱ 4s"))),
+        (replace(RETRY, stored=True), OrderHistory((FAILED, "⏱ 4s stored"))),
+        (replace(RETRY, delay=1.5, attempted=False), OrderHistory(("⏱ 1.5s",))),
+        (OrderDecided(FLAKY, "move_to_error"), OrderHistory((FAILED, MOVED_TO_ERROR), moved_to_error=True)),
+        (OrderDecided(FLAKY, "move_to_error", attempted=False), OrderHistory((MOVED_TO_ERROR,), moved_to_error=True)),
+        (OrderDecided(FLAKY, "deferral"), OrderHistory()),
     ],
 )
-def test_what_is_heard_is_a_step(heard: OrderLogged, expected: OrderHistory) -> None:
-    assert history(FLAKY, [heard]) == expected
+def test_what_is_decided_is_a_step(decided: OrderDecided, expected: OrderHistory) -> None:
+    assert history(FLAKY, [decided]) == expected
 
 
 def test_a_death_is_a_step_of_those_of_which_nothing_was_heard() -> None:
     given = InvocationStarted("i1", frozenset({GOOD, DEADLY}))
-    happened: list[Event] = [given, OrderLogged(GOOD, "shop"), InvocationEnded("i1", died=True)]
+    happened: list[Event] = [given, OrderDecided(GOOD, "complete"), InvocationEnded("i1", died=True)]
 
     assert (history(GOOD, happened), history(DEADLY, happened)) == (
         OrderHistory((PLACED,), placed=True),
@@ -68,4 +67,4 @@ def test_an_invocation_that_returns_is_no_death() -> None:
 
 
 def test_what_is_over_is_forgotten() -> None:
-    assert progress(InvocationStarted("i1", frozenset({GOOD})), InvocationEnded("i1", died=False)).unlogged == {}
+    assert progress(InvocationStarted("i1", frozenset({GOOD})), InvocationEnded("i1", died=False)).undecided == {}

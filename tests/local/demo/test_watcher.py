@@ -7,15 +7,17 @@ from io import StringIO
 
 from rich.console import Console
 
-from local.demo.examples import GOOD, IDS
+from local.demo.examples import DEADLY, FLAKY, GOOD, IDS, facts
+from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import Order
-from recoverable_local.demo.progress import PLACED, Event, OrderHistory, OrderLogged
+from recoverable_local.demo.progress import PLACED, Event, OrderDecided, OrderHistory
+from recoverable_local.demo.result import report_counters
 from recoverable_local.demo.watcher import Watcher, show_progress
 
 
 def placed(entry: str, ids: Mapping[str, Order]) -> Event | None:
     """Convert an entry that is the id of a placed order's message."""
-    return OrderLogged(ids[entry], "shop") if entry in ids else None
+    return OrderDecided(ids[entry], "complete") if entry in ids else None
 
 
 def test_what_is_told_before_the_ids_are_known_is_told_then() -> None:
@@ -26,6 +28,33 @@ def test_what_is_told_before_the_ids_are_known_is_told_then() -> None:
     watcher.set_ids(IDS)
 
     assert watcher.progress.orders[GOOD] == OrderHistory((PLACED,), placed=True)
+
+
+def test_it_counts_by_the_names_of_the_metrics() -> None:
+    written = StringIO()
+    decided = [
+        Decided(facts("immediate_retry", FLAKY), "no", done=True),
+        Decided(facts("delayed_retry", FLAKY), "no", done=False),
+        Decided(facts("move_to_error", DEADLY, unreported=True), "", done=True),
+    ]
+    watcher = Watcher[Decided](lambda entry, ids: None)
+    watcher.set_ids(IDS)
+
+    for each in decided:
+        watcher(each)
+    report_counters(watcher.counts, Console(file=written, width=200))
+
+    assert written.getvalue() == (
+        "Counters of this run: ImmediateRetries 1, MovedToError 1, Unreported 1, SettlementFailures 1.\n"
+    )
+
+
+def test_a_run_without_failures_says_so() -> None:
+    written = StringIO()
+
+    report_counters({}, Console(file=written))
+
+    assert written.getvalue() == "Counters of this run: all 0.\n"
 
 
 def test_it_knows_when_orders_are_at_their_ends() -> None:

@@ -37,4 +37,4 @@ class RunningFunctions(RunningHost[LocalFunctions, Entry]):
     def most_at_a_time(self) -> int:
         """Return the highest number of invocations that ran at the same time."""
         changes = [entry for entry in self.entries if isinstance(entry, Invoked | Ended)]
-        return most_at_a_time((entry.invocation_id, isinstance(entry, Invoked)) for entry in changes)
+        return most_at_a_time((entry.request_id, isinstance(entry, Invoked)) for entry in changes)

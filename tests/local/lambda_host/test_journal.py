@@ -23,7 +23,7 @@ from recoverable_local.lambda_host import (
     Started,
     Throttled,
 )
-from recoverable_local.lambda_host.formatting import Lines
+from recoverable_local.lambda_host.formatting import lines_of
 from recoverable_local.lambda_host.journal import Journal
 
 RECORD = {"messageId": "0123456789", "attributes": {"ApproximateReceiveCount": "2"}}
@@ -47,7 +47,7 @@ LINES: list[tuple[Entry, str]] = [
     (FAILURE, "Shop a  ValueError: no → comes back after its visibility timeout"),
     (replace(SUCCESS, completed=()), "Shop by its schedule → done"),
     (replace(FAILURE, failed=()), "Shop by its schedule  ValueError: no → failed"),
-    (DECIDED, "orders m-1 attempt 1/1 round 0 → completed"),
+    (DECIDED, ""),
     (Throttled("Shop", ()), "Shop is throttled: its schedule waits for one of its reserved instances"),
     (Expired("Shop", ()), "Shop had no free instance in time: its schedule skips this invocation"),
     (FunctionLog("Shop", 7, "hello"), "Shop[7] hello"),
@@ -70,22 +70,12 @@ LINES: list[tuple[Entry, str]] = [
 
 def printed(*entries: Entry) -> str:
     """Return the lines for some entries."""
-    lines = Lines()
-    return "\n".join(line.plain for entry in entries for line in lines(entry))
+    return "\n".join(line.plain for entry in entries for line in lines_of(entry))
 
 
 @pytest.mark.parametrize(("entry", "line"), LINES)
 def test_an_entry_is_formatted(entry: Entry, line: str) -> None:
     assert printed(entry) == line
-
-
-def test_an_invocation_whose_endpoint_told_its_decisions_has_no_further_line() -> None:
-    other = replace(FAILURE, request_id="r2")
-
-    assert printed(DECIDED, FAILURE, other).splitlines() == [
-        "orders m-1 attempt 1/1 round 0 → completed",
-        "Shop a  ValueError: no → comes back after its visibility timeout",
-    ]
 
 
 def test_the_observer_hears_every_entry_in_order() -> None:

@@ -5,5 +5,5 @@ progress    record what happened to each order, from the events of the host (pur
 tables      show the progress and the error queue as tables
 result      check that each order ended where it must
 watcher     collect the events from the host's threads, and show the progress
-aws, azure  for each cloud: convert its host's journal entries into events, and the command that starts the host and sends the orders
+aws, azure  for each cloud: the command that starts the host, converts its journal entries into events, and sends the orders
 """

@@ -24,19 +24,19 @@ class InvocationStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderLogged:
-    """The function logged the result of an attempt on an order.
+class OrderDecided:
+    """The endpoint decided about a delivery of an order.
 
     Args:
         order: The order.
-        logger: The logger's name: the shop's when the order is placed, else one of the retry log.
+        action: What it decided, as `Facts.action` has it; "complete" where the order is placed.
         delay: The delay until the delayed retry, in seconds.
         stored: True if the delay is longer than the broker may delay it here, so that the order is stored in a table.
         attempted: True if the handler ran; it does not run when unreported deliveries have used up the round.
     """
 
     order: Order
-    logger: str
+    action: str
     delay: float = 0
     stored: bool = False
     attempted: bool = True
@@ -50,7 +50,7 @@ class InvocationEnded:
     died: bool
 
 
-Event = InvocationStarted | OrderLogged | InvocationEnded
+Event = InvocationStarted | OrderDecided | InvocationEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class Progress:
 
     Args:
         orders: The history of each order.
-        unlogged: The orders of each running invocation about which nothing was logged yet.
+        undecided: The orders of each running invocation about which nothing was decided yet.
     """
 
     orders: Mapping[Order, OrderHistory]
-    unlogged: Mapping[str, frozenset[Order]]
+    undecided: Mapping[str, frozenset[Order]]
 
 
 def no_progress(orders: Iterable[Order]) -> Progress:
@@ -93,12 +93,12 @@ def add_event(progress: Progress, event: Event) -> Progress:
     """Return the progress after one more event."""
     match event:
         case InvocationStarted(invocation, orders):
-            return replace(progress, unlogged={**progress.unlogged, invocation: orders})
-        case OrderLogged(order):
-            unlogged = {running: orders - {order} for running, orders in progress.unlogged.items()}
-            return Progress({**progress.orders, order: add_logged_step(progress.orders[order], event)}, unlogged)
+            return replace(progress, undecided={**progress.undecided, invocation: orders})
+        case OrderDecided(order):
+            undecided = {running: orders - {order} for running, orders in progress.undecided.items()}
+            return Progress({**progress.orders, order: add_decision(progress.orders[order], event)}, undecided)
         case InvocationEnded(invocation, died):
-            unreported = progress.unlogged.get(invocation, frozenset()) if died else ()
+            unreported = progress.undecided.get(invocation, frozenset()) if died else ()
             return end_invocation(progress, invocation, unreported=unreported)
         case _:
             assert_never(event)
@@ -107,21 +107,21 @@ def add_event(progress: Progress, event: Event) -> Progress:
 def end_invocation(progress: Progress, invocation: str, *, unreported: Iterable[Order]) -> Progress:
     """Remove an ended invocation, and add a step to the orders whose delivery it did not report."""
     changed = {order: progress.orders[order].then(UNREPORTED) for order in unreported}
-    unlogged = {running: orders for running, orders in progress.unlogged.items() if running != invocation}
-    return Progress({**progress.orders, **changed}, unlogged)
+    undecided = {running: orders for running, orders in progress.undecided.items() if running != invocation}
+    return Progress({**progress.orders, **changed}, undecided)
 
 
-def add_logged_step(history: OrderHistory, logged: OrderLogged) -> OrderHistory:
-    """Return the history with the step of a log entry."""
-    failed = (FAILED,) if logged.attempted else ()
-    match logged.logger:
-        case "shop":
+def add_decision(history: OrderHistory, decided: OrderDecided) -> OrderHistory:
+    """Return the history with the steps of a decision."""
+    failed = (FAILED,) if decided.attempted else ()
+    match decided.action:
+        case "complete":
             return history.then(PLACED, placed=True)
-        case "recoverable.immediate_retry":
+        case "immediate_retry":
             return history.then(*failed)
-        case "recoverable.delayed_retry":
-            return history.then(*failed, f"⏱ {logged.delay:g}s{STORED if logged.stored else ''}")
-        case "recoverable.move_to_error":
+        case "delayed_retry":
+            return history.then(*failed, f"⏱ {round(decided.delay, 1):g}s{STORED if decided.stored else ''}")
+        case "move_to_error":
             return history.then(*failed, MOVED_TO_ERROR, moved_to_error=True)
         case _:
             return history

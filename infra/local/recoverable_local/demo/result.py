@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from recoverable._observe.metrics import COUNTERS
 from recoverable_local.demo.orders import ORDERS, Order, parse_object
 from recoverable_local.demo.progress import Progress
 
@@ -43,6 +44,12 @@ def report_result(progress: Progress, found: Sequence[ErrorMessage], console: Co
         count = f"{len(ORDERS)} orders sent, {len(ORDERS) - len(errors)} placed, {len(errors)} in the error queue"
         console.print(f"[bold green]{count}, none lost.")
     return 1 if wrong else 0
+
+
+def report_counters(counts: Mapping[str, int], console: Console) -> None:
+    """Print the counters that are not 0, in the order of the list of metrics."""
+    shown = [f"{metric.name} {counts[metric.name]}" for metric in COUNTERS if counts.get(metric.name)]
+    console.print(f"Counters of this run: {', '.join(shown) or 'all 0'}.", soft_wrap=True)
 
 
 def ended_as_expected(order: Order, progress: Progress, errors: Mapping[str, str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar
@@ -11,6 +12,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from recoverable._observe.metrics import metrics_of
+from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import ORDERS, Order
 from recoverable_local.demo.progress import Event, add_event, no_progress
 from recoverable_local.demo.tables import progress_table
@@ -20,7 +23,7 @@ ToEvent = Callable[[Entry, Mapping[str, Order]], Event | None]
 
 
 class Watcher(Generic[Entry]):
-    """Observer of a host's journal that keeps the progress of the orders.
+    """Observer of a host's journal that keeps the progress of the orders, and counts by the names of the metrics.
 
     Args:
         to_event: Converts an entry into an event, given the orders by the ids of their messages; None if it is about no order.
@@ -31,7 +34,7 @@ class Watcher(Generic[Entry]):
         self._lock = threading.Lock()
         self._early: list[Entry] = []
         self._ids: Mapping[str, Order] | None = None
-        self.progress = no_progress(ORDERS)
+        self.progress, self.counts = no_progress(ORDERS), Counter[str]()
 
     def __call__(self, entry: Entry) -> None:
         """Take one entry. Keep it for later if the message ids are not set yet."""
@@ -55,6 +58,8 @@ class Watcher(Generic[Entry]):
     def _process(self, entry: Entry, ids: Mapping[str, Order]) -> None:
         if (event := self._to_event(entry, ids)) is not None:
             self.progress = add_event(self.progress, event)
+        if isinstance(entry, Decided):
+            self.counts.update(metric.name for metric in metrics_of(entry.facts, done=entry.done))
 
 
 @contextmanager

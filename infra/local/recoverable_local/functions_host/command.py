@@ -17,7 +17,7 @@ from recoverable_local.console import add_raw, name_and_value, port, print_error
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.folder import AppError
 from recoverable_local.functions_host.extension.client import namespace_of
-from recoverable_local.functions_host.formatting import Lines
+from recoverable_local.functions_host.formatting import lines_of
 from recoverable_local.functions_host.host import LocalFunctions
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.printing import Printer
@@ -76,7 +76,7 @@ def _add_namespace(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM. Return the exit status: 0, or 2 after an error of the app, an argument or the namespace."""
     try:
-        host = LocalFunctions(arguments.folder, _settings(arguments), observe=Printer(Lines(), raw=arguments.raw))
+        host = LocalFunctions(arguments.folder, _settings(arguments), observe=Printer(lines_of, raw=arguments.raw))
         serve(host, _startup_text, print_note if arguments.raw else print_line)
     except (AppError, ValueError, OSError, ServiceBusError) as error:
         return print_error("local azure", error)

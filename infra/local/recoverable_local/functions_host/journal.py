@@ -34,10 +34,10 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Invoked:
-    """A function got messages."""
+    """A function got messages. The request id is the host's invocation id, which is also in the facts of a decision."""
 
     function: str
-    invocation_id: str
+    request_id: str
     messages: tuple[Delivered, ...]
 
 
@@ -47,7 +47,7 @@ class Ended:
 
     Args:
         function: The function's name.
-        invocation_id: The same as in the entry `Invoked`.
+        request_id: The same as in the entry `Invoked`.
         messages: The same as there.
         duration: From receiving the messages to the outcome.
         outcome: How it ended.
@@ -55,7 +55,7 @@ class Ended:
     """
 
     function: str
-    invocation_id: str
+    request_id: str
     messages: tuple[Delivered, ...]
     duration: timedelta
     outcome: Outcome

@@ -29,7 +29,7 @@ from recoverable_local.console import (
     serve,
     whole_seconds,
 )
-from recoverable_local.lambda_host.formatting import Lines, send_command
+from recoverable_local.lambda_host.formatting import lines_of, send_command
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.stack import Stack
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name in RETRY_LOGGERS:
             logging.getLogger(name).setLevel(logging.ERROR)
     try:
-        host = LocalAws(arguments.template, _settings(arguments), observe=Printer(Lines(), raw=arguments.raw))
+        host = LocalAws(arguments.template, _settings(arguments), observe=Printer(lines_of, raw=arguments.raw))
         serve(host, _startup_text, print_note if arguments.raw else print_line)
     except (TemplateError, ValueError, OSError, BotoCoreError, ClientError) as error:
         return print_error("local aws", error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, assert_never
 
 from rich.text import Text
 
@@ -21,7 +21,7 @@ from recoverable_local.lambda_host.journal import (
     Started,
     Throttled,
 )
-from recoverable_local.printing import RETRY_LOGGERS, describe_decision, short
+from recoverable_local.printing import RETRY_LOGGERS, short
 
 _CREDENTIALS = "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
 """The command signs with some credentials; no local broker looks which."""
@@ -35,32 +35,23 @@ def send_command(endpoint_url: str, queue_url: str, *, region: str) -> str:
     return f"{_CREDENTIALS} aws sqs send-message {command}{fifo}"
 
 
-class Lines:
-    """Returns the lines for each journal entry; of an invocation whose endpoint reported its decisions, these alone."""
-
-    def __init__(self) -> None:
-        self._reported = set[str]()
-
-    def __call__(self, entry: Entry) -> Iterator[Text]:
-        """Yield the lines for an entry."""
-        match entry:
-            case Decided(facts=facts):
-                self._reported.add(facts.request_id)
-                yield describe_decision(entry)
-            case Started(function, pid):
-                yield Text(f"{function}[{pid}] started")
-            case Invoked():
-                pass  # how it ends is shown
-            case Ended():
-                reported = entry.request_id in self._reported
-                self._reported.discard(entry.request_id)
-                yield from () if reported else _ended(entry)
-            case FunctionLog(function, pid, line):
-                yield from (Text(f"{function}[{pid}] {each}", style="dim") for each in readable(line))
-            case FilteredOut(mapping, ids):
-                yield Text(f"{mapping}: {len(ids)} message(s) pass no filter and are deleted, as in AWS")
-            case Throttled() | Expired() | BrokerTrouble():
-                yield Text(_trouble(entry), style="red")
+def lines_of(entry: Entry) -> Iterator[Text]:
+    """Yield the lines for a journal entry; none for a decision, whose line is the same on both clouds."""
+    match entry:
+        case Started(function, pid):
+            yield Text(f"{function}[{pid}] started")
+        case Decided() | Invoked():
+            pass  # how the invocation ends is shown
+        case Ended():
+            yield from _ended(entry)
+        case FunctionLog(function, pid, line):
+            yield from (Text(f"{function}[{pid}] {each}", style="dim") for each in readable(line))
+        case FilteredOut(mapping, ids):
+            yield Text(f"{mapping}: {len(ids)} message(s) pass no filter and are deleted, as in AWS")
+        case Throttled() | Expired() | BrokerTrouble():
+            yield Text(_trouble(entry), style="red")
+        case _:
+            assert_never(entry)
 
 
 def _ended(entry: Ended) -> Iterator[Text]:

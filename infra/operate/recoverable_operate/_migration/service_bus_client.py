@@ -79,7 +79,7 @@ class ServiceBusTarget:
             messages = [to_scheduled_message(timeout) for timeout in timeouts]
             self._senders[queue].send_messages(messages, timeout=CALL_TIMEOUT)
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it, and what is not refused stays held
-            if failure_of(error).may_repeat:
+            if not failure_of(error).is_for_good:
                 sent.unconfirmed |= dict.fromkeys(ids, describe_error(queue, error))
                 sent.failed = describe_error(queue, error)
             elif len(timeouts) == 1:

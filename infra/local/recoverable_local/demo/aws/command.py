@@ -9,29 +9,31 @@ if each order ended where it must, else 1.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 
 from rich.console import Console
 
 from recoverable_local.console import print_error
-from recoverable_local.demo.aws.entries import LONGEST_DELAY, count_dispatched, to_event
-from recoverable_local.demo.counters import counted_by_metrics, in_words
-from recoverable_local.demo.orders import ORDERS
-from recoverable_local.demo.progress import STORED, Progress
+from recoverable_local.demo.orders import ORDERS, Order, order_in_log_line, orders_with_bodies, parse_object
+from recoverable_local.demo.progress import STORED, Event, InvocationEnded, InvocationStarted, OrderDecided, Progress
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
-from recoverable_local.demo.result import ErrorMessage, report_outgoing, report_result
+from recoverable_local.demo.result import ErrorMessage, report_counters, report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
-from recoverable_local.lambda_host import Entry, LocalAws
+from recoverable_local.lambda_host import Died, Ended, Entry, FunctionLog, Invoked, LocalAws
 from recoverable_operate.errors import ErrorQueue, SqsErrorQueue, Stop, SystemClock
 from recoverable_operate.templates import TemplateError
 
 LADDER = {"ImmediateRetries": "2", "DelayedRetries": "2", "TimeIncreaseSeconds": "2"}
 STORE = {"Timeouts": "true"}
-METRICS = {"Metrics": "true"}
 REDELIVER_AFTER = timedelta(seconds=2)
 INTERVAL = timedelta(seconds=1)
+LONGEST_DELAY = timedelta(seconds=2)
+"""The longest delay by SQS in the demo; short, so that the demo can also show a stored message."""
+
+DISPATCHER = "recoverable.timeouts"
 DEADLINE = timedelta(minutes=10)
 
 
@@ -49,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         host = LocalAws.from_template(
             arguments.template,
-            parameters=LADDER | STORE | METRICS,
-            environment={"LONGEST_DELAY_SECONDS": str(LONGEST_DELAY)},
+            parameters=LADDER | STORE,
+            environment={"LONGEST_DELAY_SECONDS": f"{LONGEST_DELAY.seconds}"},
             redeliver_after=REDELIVER_AFTER,
             schedule_interval=INTERVAL,
             endpoint_url=arguments.endpoint_url,
@@ -65,7 +67,7 @@ def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
     """Send the orders, show their progress, and check the result. Return the exit status."""
     console.print(
         "AWS: two immediate and two delayed retries, so at most 9 attempts per order. The one that kills its process takes a minute.\n"
-        f"Delays up to {LONGEST_DELAY} s are left to SQS here; a message with a longer delay is stored in a table."
+        f"Delays up to {LONGEST_DELAY.seconds} s are left to SQS here; a message with a longer delay is stored in a table."
     )
     with host:
         watcher.set_ids({host.send("orders", order.body): order for order in ORDERS})
@@ -73,12 +75,53 @@ def show(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:
             host.run_until(lambda: watcher.ended() and host.queue("orders").depth().total == 0, deadline=DEADLINE)
         found = [ErrorMessage(message.body, message.headers) for message in host.queue("orders-error").messages()]
         console.print(error_queue_table("orders-error", found))
-        console.print(in_words(counted_by_metrics(line.line for line in host.function_log)), soft_wrap=True)
+        report_counters(watcher.counts, console)
         status = report_stored(watcher.progress, count_dispatched(host.function_log), console)
         sent = [message.body for message in host.queue("orders-placed").messages()]
         status = status or report_outgoing(watcher.progress, sent, console)
         status = status or report_result(watcher.progress, found, console)
         return status or send_back(host, watcher, console)
+
+
+def to_event(entry: Entry, ids: Mapping[str, Order]) -> Event | None:
+    """Convert a journal entry into an event; None if it is about no order.
+
+    Args:
+        entry: The entry.
+        ids: The orders by the ids of their messages.
+    """
+    match entry:
+        case Invoked(request_id=request_id, records=records):
+            return InvocationStarted(request_id, orders_with_bodies(record["body"] for record in records))
+        case Ended(request_id=request_id, outcome=outcome):
+            return InvocationEnded(request_id, isinstance(outcome, Died))
+        case FunctionLog(line=line):
+            return logged(line, ids)
+        case _:
+            return None
+
+
+def logged(line: str, ids: Mapping[str, Order]) -> OrderDecided | None:
+    """Return what a line of the log says, which the template sets to JSON; None if it is about no order.
+
+    A decision comes into the journal at the end of its invocation, so the deadly order takes those of its batch along; a line stays.
+    """
+    facts = parse_object(line)
+    logger = str(facts.get("logger"))
+    if logger == "shop":
+        placed = order_in_log_line(str(facts.get("message")))
+        return OrderDecided(placed, "complete") if placed else None
+    if (order := ids.get(str(facts.get("message_id")))) is None:
+        return None
+    delay, attempted = float(facts.get("delay_seconds", 0)), facts.get("errorType") != "UnreportedFailure"
+    action, stored = logger.removeprefix("recoverable."), delay > LONGEST_DELAY.seconds
+    return OrderDecided(order, action, delay=delay, stored=stored, attempted=attempted)
+
+
+def count_dispatched(lines: Iterable[FunctionLog]) -> int:
+    """Return how many messages the dispatcher sent, from its log."""
+    reports = (parse_object(line.line) for line in lines)
+    return sum(int(facts.get("dispatched", 0)) for facts in reports if facts.get("logger") == DISPATCHER)
 
 
 def send_back(host: LocalAws, watcher: Watcher[Entry], console: Console) -> int:

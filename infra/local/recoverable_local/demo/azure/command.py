@@ -8,23 +8,24 @@ it must, else 1.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 from rich.console import Console
 
 from recoverable_local.console import print_error
-from recoverable_local.demo.azure.entries import EntryConverter, text_of, to_error_message
-from recoverable_local.demo.counters import counted_by_log, in_words
-from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order
-from recoverable_local.demo.progress import UNREPORTED
+from recoverable_local.decisions import Decided
+from recoverable_local.demo.orders import DEADLY, NEIGHBOUR, ORDERS, Order, orders_with_bodies
+from recoverable_local.demo.progress import UNREPORTED, Event, InvocationEnded, InvocationStarted, OrderDecided
 from recoverable_local.demo.redriving import HOPELESS, report_sent_back, send_group_back, show_groups
-from recoverable_local.demo.result import report_outgoing, report_result
+from recoverable_local.demo.result import ErrorMessage, report_counters, report_outgoing, report_result
 from recoverable_local.demo.tables import error_queue_table
 from recoverable_local.demo.watcher import Watcher, show_progress
-from recoverable_local.functions_host import AppError, Entry, LocalFunctions
-from recoverable_local.service_bus import Queue, ServiceBusNamespace
+from recoverable_local.functions_host import AppError, Died, Ended, Entry, Invoked, LocalFunctions
+from recoverable_local.service_bus import Queue, QueueView, SeenMessage, ServiceBusNamespace
 from recoverable_operate.errors import Entity, ErrorQueue, ServiceBusErrorQueue, Stop, SystemClock
 
 LADDER = {"RECOVERABLE_IMMEDIATE_RETRIES": "2", "RECOVERABLE_DELAYED_RETRIES": "2", "RECOVERABLE_TIME_INCREASE": "2s"}
@@ -70,9 +71,10 @@ def show(folder: str, namespace: ServiceBusNamespace, console: Console) -> int:
             raise AppError(f"No function in {host.app.folder} reads the queue 'orders'.")
         with show_progress(watcher, console):
             send_orders(host, watcher, namespace)
-        found = [to_error_message(message) for message in namespace.queue("orders-error").messages()]
+        errors = namespace.queue("orders-error").messages()
+        found = [ErrorMessage(text_of(message), message.application_properties) for message in errors]
         console.print(error_queue_table("orders-error", found))
-        console.print(in_words(counted_by_log(line.line for line in host.function_log)), soft_wrap=True)
+        report_counters(watcher.counts, console)
         sent = [text_of(message) for message in namespace.queue("orders-placed").messages()]
         status = report_outgoing(watcher.progress, sent, console)
         status = status or report_result(watcher.progress, found, console)
@@ -97,11 +99,39 @@ def error_queue(client: ServiceBusClient) -> ErrorQueue:
 
 def create_watcher(namespace: ServiceBusNamespace) -> Watcher[Entry]:
     """Create a watcher that looks up delivered messages in the queue."""
-    queue = namespace.queue("orders")
-    to_event = EntryConverter(lambda: {each.sequence_number: text_of(each) for each in queue.messages()})
-    watcher = Watcher[Entry](to_event)
+    watcher = Watcher[Entry](partial(to_event, namespace.queue("orders")))
     watcher.set_ids(IDS)
     return watcher
+
+
+def to_event(queue: QueueView, entry: Entry, ids: Mapping[str, Order]) -> Event | None:
+    """Convert a journal entry into an event; None if it is about no order.
+
+    A delivery has only a sequence number, and a copy's id differs from its original's. So the order is found by the message's body in the
+    queue, where the message stays while it is locked.
+
+    Args:
+        queue: The queue.
+        entry: The entry.
+        ids: The orders by the ids of their messages.
+    """
+    match entry:
+        case Invoked(request_id=request_id, messages=messages):
+            delivered = {each.sequence_number for each in messages}
+            bodies = (text_of(each) for each in queue.messages() if each.sequence_number in delivered)
+            return InvocationStarted(request_id, orders_with_bodies(bodies))
+        case Ended(request_id=request_id, outcome=outcome):
+            return InvocationEnded(request_id, isinstance(outcome, Died))
+        case Decided(facts=facts, done=True) if (order := ids.get(facts.message_id)) is not None:
+            delay = facts.delay.total_seconds() if facts.delay else 0
+            return OrderDecided(order, facts.action, delay=delay, attempted=not facts.unreported)
+        case _:
+            return None
+
+
+def text_of(message: SeenMessage) -> str:
+    """Decode a message's body."""
+    return message.body.decode(errors="replace")
 
 
 def create_host(folder: str, namespace: ServiceBusNamespace, watcher: Watcher[Entry]) -> LocalFunctions:

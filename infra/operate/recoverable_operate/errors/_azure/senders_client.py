@@ -66,7 +66,7 @@ class Senders:
             self._sender(target.path).send_messages([ServiceBusMessage(**fields) for _, fields in ready])
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it
             why = describe(error, target.address, "Send")
-            if failure_of(error).may_repeat:
+            if not failure_of(error).is_for_good:
                 result.unanswered = why
             elif len(ready) == 1:
                 result.refused[ready[0][0]] = why
