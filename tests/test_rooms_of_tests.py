@@ -1,13 +1,15 @@
-"""Each room has tests of its own, which run without the packages of the other cloud."""
+"""Each room has tests of its own, which reach public names where they are, and run without the packages of the other cloud."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from sources import PACKAGE, Import, imports, lines_of_code, name, runtime, tree
+from sources import PACKAGE, PUBLIC, Import, imports, lines_of_code, name, runtime, tree
 
 TESTS = Path(__file__).parent
 OF_AWS = ("aws_lambda_powertools", "awslambdaric", "boto3", "botocore", "cfnlint", "ministack", "moto", "samtranslator")
@@ -63,3 +65,52 @@ def test_a_large_module_has_tests_of_its_name_in_its_room(path: Path) -> None:
     found = [each for each in folder.rglob("*") if each.name.startswith(f"test_{module}") or each.name == module]
 
     assert found != []
+
+
+@cache
+def internal_imports() -> list[tuple[Path, Import]]:
+    """Return what files of tests import from modules of the package that are not public, and the file."""
+    found = ((path, each) for path in sorted(TESTS.rglob("*.py")) for each in imports(tree(path)))
+    return [(path, each) for path, each in found if each.top == "recoverable" and "._" in each.module]
+
+
+def test_tests_take_public_names_from_where_they_are_public() -> None:
+    public = {
+        name: getattr(package, name) for package in map(import_module, sorted(PUBLIC)) for name in package.__all__
+    }
+    taken = [(path.name, each.module, each.names & public.keys()) for path, each in internal_imports()]
+
+    assert [
+        (path, module, name)
+        for path, module, names in taken
+        for name in names
+        if getattr(import_module(module), name) is public[name]
+    ] == []
+
+
+ON_TOP = (
+    "benchmarks",
+    "cdk",
+    "docs",
+    "end_to_end",
+    "functions",
+    "infra",
+    "local",
+    "nservicebus",
+    "operate",
+    "release",
+    "soak",
+)
+"""The rooms of what is built on the package."""
+
+REACHED = {
+    "_cli", "_ladder.copy_headers", "_ladder.faults", "_observe.metrics", "_rate_limit.state", "_service_bus.app_settings",
+    "_service_bus.host_json", "_service_bus.wire", "_sqs.wire", "azure._folding",
+}  # fmt: skip
+"""The modules that are not public and that their tests need even so."""
+
+
+def test_tests_of_what_is_built_on_the_package_reach_public_names_and_these() -> None:
+    found = {each.module for path, each in internal_imports() if path.relative_to(TESTS).parts[0] in ON_TOP}
+
+    assert {module.removeprefix("recoverable.") for module in found} == REACHED

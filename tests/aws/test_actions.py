@@ -11,6 +11,7 @@ import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
 from recoverable import (
+    Action,
     Delayed,
     DelayedRetry,
     Discard,
@@ -24,7 +25,6 @@ from recoverable import (
     RetryAfter,
     default_policy,
 )
-from recoverable._ladder.policy import Action
 from servers.faulty_proxy import FaultyProxy
 from servers.fixtures import NewQueue
 from servers.queues import Queue

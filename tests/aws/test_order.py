@@ -9,12 +9,13 @@ import pytest
 
 from builders import NOW, delivery
 from flow.invocations import invocation
-from recoverable import Message
+from recoverable import Message, Recoverability
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._sqs.queues import Queue
 from recoverable.aws._batch import Batch, groups_of
 from recoverable.aws._order import delay_of_hand_back, groups
+from recoverable.aws._settings import SqsSettings
 from recoverable.aws._time_budget import TimeBudget
 from recoverable.hosting import Deadline, Environment
 
@@ -53,7 +54,16 @@ def batch(messages: list[Message], restored: list[Delivery], running: Invocation
     """Return the records of one invocation without a time limit."""
     time, environment = TimeBudget(None, timedelta(seconds=3)), Environment(None, lambda: NOW, Deadline)
     queue = Queue(region="eu-central-1", account="123456789012", name="orders")
-    return Batch(messages, restored, queue, running, time, environment, timeouts=None, partial=True)
+    return Batch(
+        messages,
+        restored,
+        queue,
+        running,
+        time,
+        environment,
+        settings=SqsSettings("SqsEndpoint", Recoverability()),
+        partial=True,
+    )
 
 
 def order(*deliveries: Delivery) -> list[list[str]]:

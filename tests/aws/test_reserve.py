@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from math import inf
+from types import SimpleNamespace
 
 import pytest
 
 from recoverable.aws._reserve import seconds_to_keep
+from recoverable.aws._time_budget import TimeBudget
 
 KEPT = [
     # remaining, finished, messages, slowest call: seconds kept
@@ -28,8 +31,10 @@ KEPT = [
 def test_what_is_kept_grows_with_what_must_be_handed_back(
     remaining: float, finished: int, messages: int, slowest: float, kept: float
 ) -> None:
-    found = seconds_to_keep(
-        remaining, total=30.0, least=3.0, finished=finished, messages=messages, call_timeout=1.5, slowest_call=slowest
-    )
+    lambda_context = SimpleNamespace(get_remaining_time_in_millis=lambda: 30_000)
+    time = TimeBudget(lambda_context, timedelta(seconds=3), messages)
+    time.slowest_call = slowest
+
+    found = seconds_to_keep(remaining, finished, time)
 
     assert found == pytest.approx(kept)

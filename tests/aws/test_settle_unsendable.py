@@ -8,8 +8,7 @@ import pytest
 
 from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.records import event, received
-from recoverable import ErrorContext, Message, MoveToError, Recoverability
-from recoverable._ladder.policy import Action, default_policy
+from recoverable import Action, ErrorContext, Message, MoveToError, Recoverability, default_policy
 from servers.faulty_proxy import FaultyProxy
 from servers.fixtures import NewQueue
 from servers.moto import session

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from aws.harness import Mapping, ladder, sqs_endpoint
-from recoverable import ErrorContext, Message, Recoverability, default_policy
-from recoverable._ladder.policy import Action
+from recoverable import Action, ErrorContext, Message, Recoverability, default_policy
 from servers.faulty_proxy import FaultyProxy
 from servers.queues import Arrived, Queue
 

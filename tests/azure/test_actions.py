@@ -23,13 +23,12 @@ from recoverable import (
     Recoverability,
     UnreportedFailure,
 )
-from recoverable._flow.deadline import Deadline
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE, STACK_TRACE
 from recoverable._service_bus.senders import MAX_SENDERS
 from recoverable._service_bus.wire import in_milliseconds
 from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint
 from recoverable.headers import DELAYED_RETRIES, DELAYED_RETRY_AT, DUE_AT, MESSAGE_ID, ORIGIN, PRIOR_ATTEMPTS
-from recoverable.hosting import Environment, current_environment
+from recoverable.hosting import Deadline, Environment, current_environment
 
 LAST: dict[str, Any] = {"DeliveryCount": 3}
 LAST_ROUND: dict[str, Any] = {"DeliveryCount": 3, "properties": {DELAYED_RETRIES: "2"}}

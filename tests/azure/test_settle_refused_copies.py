@@ -17,6 +17,7 @@ from azure.recording import RecordingClient, RecordingSender, messages_of, prope
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, seconds
 from recoverable import (
+    Action,
     Delayed,
     ErrorContext,
     Failed,
@@ -28,7 +29,6 @@ from recoverable import (
     default_policy,
 )
 from recoverable._ladder.faults import EXCEPTION_TYPE
-from recoverable._ladder.policy import Action
 from recoverable.azure import ServiceBusEndpoint
 from recoverable.headers import REFUSED_SENDS
 from recoverable_local.testing import Refused, ServiceBusWorld, Throttled

@@ -17,8 +17,7 @@ from aws.powertools.entry_points import Context
 from aws.records import event, record
 from builders import Clock
 from docs.powertools_reader import BLOCKS, Reader
-from recoverable._flow.deadline import Deadline
-from recoverable.hosting import Environment, current_environment
+from recoverable.hosting import Deadline, Environment, current_environment
 from servers.moto import CREDENTIALS, REGION, moto_server
 
 pytestmark = pytest.mark.timeout(120, method="thread")  # SIGALRM is the endpoint's

@@ -10,13 +10,13 @@ import pytest
 
 from builders import Clock, platform, recoverability
 from recoverable import Message, Recoverability
-from recoverable._errors import TimeUp
-from recoverable._flow.deadline import FOREVER, Deadline
+from recoverable._flow.deadline import FOREVER
 from recoverable._flow.drive_async import attempt_concurrently
 from recoverable._flow.flow import attempt_each, drive
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Platform, Settlement
+from recoverable.hosting import Deadline, TimeUp
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,10 +14,10 @@ import pytest
 from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, recoverability, seconds
 from flow.invocations import attempt, attempts, invocation, logged
 from recoverable import Message
-from recoverable._flow.deadline import Deadline
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver, Settlement
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
+from recoverable.hosting import Deadline
 
 SOON, PATIENCE = 0.01, 60.0
 AT_ONCE = Redeliver(seconds(0))

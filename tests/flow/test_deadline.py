@@ -17,10 +17,10 @@ import pytest
 from builders import Boom, delivery, message, seconds
 from flow.invocations import attempt, invocation
 from recoverable import Message
-from recoverable._errors import TimeUp
-from recoverable._flow.deadline import AGAIN, FOREVER, LOOK_EVERY, Deadline
+from recoverable._flow.deadline import AGAIN, FOREVER, LOOK_EVERY
 from recoverable._flow.flow import attempt_all, drive
 from recoverable._ladder.settlement import Redeliver
+from recoverable.hosting import Deadline, TimeUp
 
 if TYPE_CHECKING:
     from recoverable._flow.flow import Steps

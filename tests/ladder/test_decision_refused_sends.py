@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 
 from builders import ERROR_QUEUE, NOW, QUEUE, Boom, decision, delivery, platform, recoverability, seconds
-from recoverable._flow.deadline import Deadline
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.settle import settle_without_attempt
 from recoverable._ladder import delivery as counting
@@ -25,6 +24,7 @@ from recoverable.headers import (
     REFUSED_SENDS,
     RETRY_HEADERS,
 )
+from recoverable.hosting import Deadline
 
 GIVEN_UP = {REFUSED_SENDS: "3", EXCEPTION_MESSAGE: "no", "tenant": "blue"}
 

@@ -10,8 +10,8 @@ from types import FunctionType
 import pytest
 
 from builders import NOW, Boom, platform
+from recoverable import Message
 from recoverable._ladder.faults import MAX_CAUSES, MAX_STACK_TRACE, absolute, fault_headers
-from recoverable._message import Message
 
 HERE = __file__
 FRAME = re.compile(

@@ -25,7 +25,7 @@ from observe.clouds import (
     settings,
 )
 from recoverable import Discard, Facts, Immediate, Message, Observe
-from recoverable._errors import TimeUp
+from recoverable.hosting import TimeUp
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld, Unreachable
 
 Row = tuple[str, int, int, timedelta | None, str, int | None]

@@ -12,11 +12,11 @@ import pytest
 
 from builders import Boom, delivery, message, platform, recoverability, seconds
 from recoverable import Message
-from recoverable._flow.deadline import Deadline
 from recoverable._flow.flow import attempt_each, drive
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._outgoing.outbox import InMemory
+from recoverable.hosting import Deadline
 
 
 def sent(work: Message) -> list[tuple[str, str, str | bytes]]:

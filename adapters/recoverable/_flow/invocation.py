@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from recoverable._flow.deadline import FOREVER
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -63,7 +65,6 @@ class Invocation:
     seconds_in_place: Callable[[], float] | None = None
     """Returns for how many seconds a message may still wait here and be attempted again while the rate is limited; None where an attempt
     is followed by a hand-back."""
-    _lease: Lease | None = None
     heartbeat: Heartbeat | None = None  # keeps messages hidden while they wait and run, where the endpoint is asked to
 
     def __init__(
@@ -94,12 +95,10 @@ class Invocation:
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
 
-    @property
+    @cached_property
     def lease(self) -> Lease | None:
-        """Return what knows for how long the invocation has its messages; it is made when it is first asked for."""
-        if self._lease is None and self.make_lease is not None:
-            self._lease = self.make_lease()
-        return self._lease
+        """Return what knows for how long the invocation has its messages; None where they are its own to the end."""
+        return None if self.make_lease is None else self.make_lease()
 
     def settle(self, delivery: Delivery, settlement: Settlement) -> None:
         """Record how a message is to be settled, in place of what was recorded before."""

@@ -39,11 +39,6 @@ if TYPE_CHECKING:
             """Return how long a message waits in its place; None at its last delivery."""
 
 
-AT_ONCE = Redeliver(NO_DELAY)
-
-AGAIN = Redeliver(NO_DELAY)
-"""The settlement, by its identity, of a message that has waited in this invocation while the rate is limited: its handler runs again."""
-
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
@@ -69,19 +64,24 @@ def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> I
     for message in messages:
         yield message
         attempted, delivery = message, delivery_of(message)
-        while (settlement := settlements.get(attempted)) is AGAIN or retries_here(
+        while waits_here(settlement := settlements.get(attempted)) or retries_here(
             settlement, delivery, invocation, platform
         ):
             # it counts messages: the time of all their attempts says how long the next ones take
             invocation.finished -= 1
-            attempted = delivery.next_attempt(counted=0 if settlement is AGAIN else 1)
+            attempted = delivery.next_attempt(counted=0 if waits_here(settlement) else 1)
             yield attempted
+
+
+def waits_here(settlement: Settlement | None) -> bool:
+    """True if a message waits in this invocation while the rate is limited, and its handler runs again there."""
+    return isinstance(settlement, Redeliver) and settlement.in_place
 
 
 def retries_here(settlement: Settlement | None, delivery: Delivery, invocation: Invocation, platform: Platform) -> bool:
     """True if a settlement is an immediate retry that is made in this invocation."""
     in_process = invocation.recoverability.immediate.in_process
-    return in_process and settlement == AT_ONCE and is_retried_in_process(delivery, platform)
+    return in_process and settlement == Redeliver(NO_DELAY) and is_retried_in_process(delivery, platform)
 
 
 def receive(
@@ -158,7 +158,7 @@ def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_de
         return send_on(delivery, invocation)
     if delivery.given_up:
         return settle_control_message(delivery, invocation)
-    return settle_unreported(delivery, invocation) if delivery.unreported else None
+    return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation) if delivery.unreported else None
 
 
 def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation) -> Settlement | None:
@@ -167,11 +167,6 @@ def settle_not_due(delivery: Delivery, due_at: datetime, invocation: Invocation)
     if NO_DELAY < delay <= MAX_DELAY:
         return decide_and_report(delivery, Deferral(delay, "it is not yet due", hop=True), invocation)
     return None
-
-
-def settle_unreported(delivery: Delivery, invocation: Invocation) -> Settlement:
-    """Return the settlement of a message that was delivered too often without a recorded outcome."""
-    return decide_and_report(delivery, UnreportedFailure(NO_OUTCOME), invocation)
 
 
 def settle_control_message(delivery: Delivery, invocation: Invocation) -> Settlement:
@@ -267,10 +262,9 @@ def defer_while_limited(
     if limiter and within and failure is not None and not delivery.left_behind and delay.total_seconds() < within():
         waiting = Deferral(delay, RATE_LIMITED, failure=failure, in_place=True)
         settlement = decide_and_report(delivery, waiting, invocation)
-        if settlement != Redeliver(delay):
-            return settlement
-        limiter.pause(delay.total_seconds())
-        return AGAIN
+        if waits_here(settlement):
+            limiter.pause(delay.total_seconds())
+        return settlement
     if invocation.platform.redelivers_only:
         in_order = None if invocation.lease is None else invocation.lease.wait_in_order(delivery)
         if in_order is None:

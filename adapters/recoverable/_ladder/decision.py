@@ -407,7 +407,7 @@ def is_redelivered(case: Case) -> bool:
 def settlement_of_deferral(delivery: Delivery, deferral: Deferral, platform: Platform, now: datetime) -> Settlement:
     """Return what the adapter must do to let the message wait without counting an attempt."""
     if platform.redelivers_only or deferral.in_place:
-        return Redeliver(deferral.delay)
+        return Redeliver(deferral.delay, in_place=deferral.in_place)
     queue, delay = delivery.message.queue, deferral.delay
     if deferral.hop:  # the copy keeps the counts, and the date when it is due, whatever this clock says
         changes = copy_headers.identity_headers(delivery.message, delivery.carried)

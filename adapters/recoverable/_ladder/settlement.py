@@ -59,9 +59,11 @@ class Redeliver(Frozen):
 
     Args:
         after: how long it stays invisible; None leaves that as the broker has it.
+        in_place: True if it waits for so long in its invocation, where its handler then runs again.
     """
 
     after: timedelta | None
+    in_place: bool = field(default=False, kw_only=True)
 
 
 class Forward(Frozen):

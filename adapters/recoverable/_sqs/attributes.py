@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -11,6 +12,9 @@ from recoverable._frozen import Frozen
 
 NAMES = ("VisibilityTimeout", "MessageRetentionPeriod", "RedrivePolicy")
 """The attributes that are asked for (Amazon SQS, GetQueueAttributes)."""
+
+SHORTEST_RETENTION, LONGEST_RETENTION = timedelta(minutes=1), timedelta(days=14)
+"""For how long a queue can keep a message (Amazon SQS, CreateQueue)."""
 
 CLOCKS_AGREE = 2.0
 """Seconds by which an answer's `Date`, which is in whole seconds and was on its way, may differ from a clock that is right."""

@@ -63,27 +63,31 @@ class Broker:
 
     def call(self, operation: BatchOperation, to: Destination, entries: Sequence[Entry]) -> Result:
         """Make one call; one for which no time is left fails as a whole."""
-        if self._time.before_call() <= 0:
-            return Result(dict.fromkeys(range(len(entries)), NO_TIME), as_a_whole=True)
-        try:
-            client = self.client_for(to)
-            call = partial(call_batch, client, operation, to.url_at(client.meta.endpoint_url), entries)
-            answer = self._call_within(self._time.call_timeout, call)
-        except Exception as error:  # noqa: BLE001  # the failures hold it, and nothing is confirmed
-            return Result(dict.fromkeys(range(len(entries)), call_failure(error)), as_a_whole=True)
-        finally:
-            self._time.note_call()
+        answer = self._answer(to, lambda client, url: call_batch(client, operation, url, entries))
+        if isinstance(answer, Failure):
+            return Result(dict.fromkeys(range(len(entries)), answer), as_a_whole=True)
         return Result(batch_failures(answer, len(entries)))
 
     def attributes(self) -> QueueAttributes | Failure:
         """Ask SQS what the queue is set to."""
+        answer = self._answer(
+            self.queue, lambda client, url: client.get_queue_attributes(QueueUrl=url, AttributeNames=list(NAMES))
+        )
+        return answer if isinstance(answer, Failure) else attributes_in(answer, self._clock().timestamp())
+
+    def _answer(self, to: Destination, call: Callable[[Any, str], Any]) -> Any:
+        """Return the answer to a call, or the `Failure` of one that raised, or for which no time is left: then nothing is confirmed.
+
+        Args:
+            to: where.
+            call: makes it, given the client and the destination's URL or ARN.
+        """
         if self._time.before_call() <= 0:
             return NO_TIME
         try:
-            client = self.client_for(self.queue)
-            url = self.queue.url_at(client.meta.endpoint_url)
-            ask = partial(client.get_queue_attributes, QueueUrl=url, AttributeNames=list(NAMES))
-            return attributes_in(self._call_within(self._time.call_timeout, ask), self._clock().timestamp())
+            client = self.client_for(to)
+            url = to.url_at(client.meta.endpoint_url)
+            return self._call_within(self._time.call_timeout, lambda: call(client, url))
         except Exception as error:  # noqa: BLE001  # the failure holds it
             return call_failure(error)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property, partial
 
 from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.invocation import Invocation
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias, TypedDict
 
-    from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Delivery
     from recoverable._message import Message
     from recoverable._outgoing.outbox import Sender
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from recoverable._rate_limit.store import Breaker
     from recoverable._sqs.broker import Broker
     from recoverable._sqs.queues import Queue
+    from recoverable.aws._lease import HiddenLease, OrderedLease
     from recoverable.aws._settings import SqsSettings
-    from recoverable.timeouts import Timeouts
 
     Group: TypeAlias = tuple[list[Message], bool]
     """Messages that are settled together, and whether their handlers run; else those without a settlement are handed back."""
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     OnFailure: TypeAlias = Callable[[Message, BaseException], None]
     RunHandlers: TypeAlias = Callable[[Iterator[Message], Invocation], object]
     """Takes a group of messages through the flow, or its first ones where what they send must leave first."""
+
+    QueueLease: TypeAlias = HiddenLease | OrderedLease
 
     ProcessBatch: TypeAlias = Callable[["Batch", RunHandlers], list[Delivery]]
 
@@ -61,30 +63,30 @@ class Batch:
         invocation: what the attempts run in.
         time: the invocation's time.
         environment: client, clock and what else a host brings.
-        timeouts: where copies are stored that must wait longer than SQS delays them; None where they hop.
+        settings: the endpoint's.
         partial: True if the event source mapping deletes what is not reported.
     """
 
-    __slots__ = (
-        "_broker", "environment", "invocation", "messages", "partial", "queue", "restored", "time", "timeouts",
-    )  # fmt: skip
-
     def __init__(
         self, messages: list[Message], restored: list[Delivery], queue: Queue, invocation: Invocation, time: TimeBudget,
-        environment: Environment, timeouts: Timeouts | None, partial: bool,  # noqa: FBT001  # given by name
+        environment: Environment, settings: SqsSettings, partial: bool,  # noqa: FBT001  # given by name
     ) -> None:  # fmt: skip
         self.messages, self.restored, self.queue, self.invocation = messages, restored, queue, invocation
-        self.time, self.environment, self.timeouts, self.partial = time, environment, timeouts, partial
-        self._broker: Broker | None = None
+        self.time, self.environment, self.settings, self.partial = time, environment, settings, partial
 
-    @property
+    @cached_property
     def broker(self) -> Broker:
-        """Return what calls SQS in the time of the invocation, made when it is first needed."""
-        if self._broker is None:
-            from recoverable._sqs.broker import Broker  # noqa: PLC0415  # most invocations make no call
+        """Return what calls SQS in the time of the invocation."""
+        from recoverable._sqs.broker import Broker  # noqa: PLC0415  # most invocations make no call
 
-            self._broker = Broker(self.queue, self.environment, self.time)
-        return self._broker
+        return Broker(self.queue, self.environment, self.time)
+
+    @cached_property
+    def lease(self) -> QueueLease:
+        """Return what knows for how long the invocation has its messages."""
+        from recoverable.aws._lease import HiddenLease, OrderedLease  # noqa: PLC0415  # the failure side
+
+        return OrderedLease(self) if self.invocation.platform.redelivers_only else HiddenLease(self)
 
 
 class SqsProcessor:
@@ -99,9 +101,10 @@ class SqsProcessor:
         self._process_batch: ProcessBatch = process_batch
         options = settings.heartbeat or settings.large_bodies or settings.recoverability.observe
         if options is not None or MAX_CONCURRENCY in os.environ or FACTS_FILE in os.environ:
-            from recoverable.aws._options import processing  # noqa: PLC0415  # most endpoints have none
+            from recoverable.aws._options import process_with_options  # noqa: PLC0415  # most endpoints have none
 
-            self._process_batch = processing(settings, process_batch, managed=MAX_CONCURRENCY in os.environ)
+            managed = MAX_CONCURRENCY in os.environ
+            self._process_batch = partial(process_with_options, process_batch=process_batch, managed=managed)
         client: Any = settings.client
         if client is not None:
             from recoverable._sqs.clients import given_client  # noqa: PLC0415  # for those who give one
@@ -134,24 +137,20 @@ class SqsProcessor:
         platform = self._fifo if queue.fifo else self._standard
         messages, restored = messages_of(records, queue, self.recoverability, platform)
         environment = current_environment.get() or self._environment
-        time = TimeBudget(context, settings.settle_within, 0 if platform.redelivers_only else len(messages), settings.visibility_timeout, environment.kept)  # fmt: skip
+        handed_back = 0 if platform.redelivers_only else len(messages)
+        time = TimeBudget(context, settings.settle_within, handed_back, environment.kept)
 
         def sender() -> Sender:
             from recoverable.aws._send import sender_for  # noqa: PLC0415  # for handlers that send
 
             return sender_for(batch)
 
-        def lease() -> Lease:
-            from recoverable.aws._lease import lease_for  # noqa: PLC0415  # the failure side
-
-            return lease_for(batch, settings)
-
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
-                self.recoverability, platform, environment.clock, deadline, context=context, sender=sender, lease=lease,
+                self.recoverability, platform, environment.clock, deadline, context=context, sender=sender, lease=lambda: batch.lease,
                 seconds_for_retries=time.for_handlers, limiter=self._limiter(environment), on_failure=on_failure,
             )  # fmt: skip
-            batch = Batch(messages, restored, queue, invocation, time, environment, settings.timeouts, partial)
+            batch = Batch(messages, restored, queue, invocation, time, environment, settings, partial)
             unfinished = self._process_batch(batch, run_handlers)
         # cut from what holds it, so that all is freed at once, and no garbage collection has to find it
         time.invocation = time.for_handlers = invocation.sender = invocation.make_lease = None
@@ -207,7 +206,7 @@ def process_batch(batch: Batch, run_handlers: RunHandlers) -> list[Delivery]:
 
 
 def groups_of(batch: Batch, unfinished: list[Delivery]) -> Iterable[Group]:
-    """Return the messages in groups, each to be settled before the next one is asked for; see `_order.groups` and `_fifo.groups_in_order`.
+    """Return the messages in groups, each to be settled before the next one is asked for; see `_order.groups` and `_fifo.fifo_batch`.
 
     New messages of a standard queue run together, and a new message of a FIFO queue that came alone.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from recoverable._config import Recoverability
 from recoverable._flow.flow import attempt_all
 from recoverable._flow.handlers import is_coroutine_handler
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from recoverable._ladder.settlement import Counter
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
-    from recoverable.aws._batch import Response
+    from recoverable.aws._batch import Response, RunHandlers
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
@@ -89,7 +91,8 @@ class SqsEndpoint:
             from recoverable.aws._options import check_concurrency  # noqa: PLC0415  # most endpoints leave it out
 
             check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
-        self._handler, self._concurrency, self._is_coroutine = handler, concurrency, is_coroutine
+        plain: RunHandlers = partial(attempt_all, handler=handler)
+        self._run_handlers = partial(run_coroutines, handler, concurrency) if is_coroutine else plain
         self._partial_responses = partial_responses
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
@@ -133,14 +136,14 @@ class SqsEndpoint:
             )
         return response(unfinished)
 
-    def _run_handlers(self, group: Iterator[Message], invocation: Invocation) -> None:
-        """Run the handler on a group of messages: one at a time, or `concurrency` at a time for a coroutine handler."""
-        if self._is_coroutine:
-            from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for coroutine handlers
 
-            attempt_concurrently(self._handler, group, invocation, self._concurrency)
-        else:
-            attempt_all(group, invocation, self._handler)
+def run_coroutines(
+    handler: Callable[[Message], Any], concurrency: int, group: Iterator[Message], invocation: Invocation
+) -> None:
+    """Take a group of messages through the flow with a coroutine handler, so many at a time."""
+    from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for coroutine handlers
+
+    attempt_concurrently(handler, group, invocation, concurrency)
 
 
 class UnfinishedBatch(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,25 +11,16 @@ from recoverable._flow.settle import decide_and_report, settle_unsent_in_order, 
 from recoverable._ladder.delivery import Deferral, Delivery, delivery_of, runs_left
 from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Redeliver
-from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable._limits import NO_DELAY
 from recoverable._message import place
-from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._order import (
-    CLOCK_SKEW,
-    hidden_for,
-    in_messages,
-    seconds_of_heartbeat,
-    seconds_since_first_receive,
-    settle_expiring,
-)
+from recoverable.aws._order import CLOCK_SKEW, hidden_for, seconds_of_heartbeat, settle_expiring, since_first_receive
 from recoverable.aws._restoring import receives
 
 if TYPE_CHECKING:
     from recoverable._config import Delayed
-    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.settlement import Settlement
     from recoverable.aws._batch import Batch
-    from recoverable.aws._order import Group, MessageGroups
+    from recoverable.aws._order import MessageGroups
 
 log = logging.getLogger("recoverable")
 
@@ -41,12 +31,7 @@ HELD_BACK = "A batch of %d records from the FIFO queue '%s': what is held back u
 
 
 def fifo_batch(batch: Batch, unfinished: list[Delivery]) -> MessageGroups:
-    """Return the messages of a FIFO queue in groups; see `groups_in_order`."""
-    return in_messages(groups_in_order(batch, unfinished))
-
-
-def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]:
-    """Yield the deliveries one by one, each to be settled before the next one is asked for; see `order.Group`.
+    """Yield the messages of a FIFO queue one by one, each to be settled before the next one is asked for; see `_order.MessageGroups`.
 
     First comes what needs no handler at the head of its group, then the groups in the queue's order, those of suspects
     last. Records behind one of their group that is not finished come back with it.
@@ -62,17 +47,17 @@ def groups_in_order(batch: Batch, unfinished: list[Delivery]) -> Iterator[Group]
         log.warning(HELD_BACK, len(deliveries), deliveries[0].message.queue)
         forgive_held_back(by_group, now, hidden)
     for delivery in deliveries:
-        if (settlement := settle_on_receipt(delivery, invocation, batch.time.total)) is not None:
+        if (settlement := settle_on_receipt(delivery, batch)) is not None:
             invocation.settle(delivery, settlement)
     heads = [group[0] for group in by_group if invocation.settlement_of(group[0]) is None]
-    settle_expiring([each for each in heads if is_suspect(each, now, hidden)], invocation)
+    settle_expiring([each for each in heads if is_suspect(each, now, hidden)], batch)
     if settled := [group.pop(0) for group in by_group if invocation.settlement_of(group[0]) is not None]:
-        yield settled, False
+        yield [delivery.message for delivery in settled], False
     for group in suspects_last([group for group in by_group if group], now, hidden):
         for delivery in group:
             if invocation.settlement_of(delivery) is None and must_keep_order(delivery, unfinished):
                 invocation.settle(delivery, Redeliver(NO_DELAY))
-            yield [delivery], invocation.settlement_of(delivery) is None
+            yield [delivery.message], invocation.settlement_of(delivery) is None
 
 
 def message_groups(deliveries: list[Delivery]) -> list[MessageGroup]:
@@ -122,32 +107,21 @@ def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
     return by_name[place:] + by_name[:place]
 
 
-LONGEST_SINCE = MAX_DELAY.total_seconds()
-"""Seconds beyond which it does not matter how long ago a message was first received, in case a record says something
-absurd."""
-
 TOO_EARLY = "its deliveries are ahead of its delays, and its next round has not begun"
 
 
-def settle_on_receipt(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
-    """Return the settlement of a record whose handler must not run now; None when it may.
-
-    Args:
-        delivery: the record.
-        invocation: what it runs in.
-        function_timeout: seconds that the invocation had at its start.
-    """
-    return settle_without_attempt(delivery, invocation) or wait(delivery, invocation, function_timeout)
+def settle_on_receipt(delivery: Delivery, batch: Batch) -> Settlement | None:
+    """Return the settlement of a record whose handler must not run now; None when it may."""
+    return settle_without_attempt(delivery, batch.invocation) or wait(delivery, batch)
 
 
-def wait(delivery: Delivery, invocation: Invocation, function_timeout: float) -> Settlement | None:
+def wait(delivery: Delivery, batch: Batch) -> Settlement | None:
     """Return the settlement of a record whose round may not start yet; None when its handler may run."""
+    invocation, time = batch.invocation, batch.time
+    longest = timedelta(seconds=time.longest_visibility)
     immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
-    seconds = seconds_since_first_receive(delivery, invocation.clock())
-    since = None if seconds is None else timedelta(seconds=max(-LONGEST_SINCE, min(seconds, LONGEST_SINCE)))
-    longest = timedelta(seconds=LONGEST_VISIBILITY - function_timeout)
-    beat = seconds_of_heartbeat(invocation)
-    hidden = min(function_timeout, beat - CLOCK_SKEW) if beat else function_timeout
+    since, beat = since_first_receive(delivery, invocation.clock()), seconds_of_heartbeat(invocation)
+    hidden = min(time.total, beat - CLOCK_SKEW) if beat else time.total
     delay = wait_for_round(
         delivery,
         since,
@@ -172,29 +146,27 @@ def is_suspect(delivery: Delivery, now: datetime, hidden: float) -> bool:
         now: the time.
         hidden: the shortest time in seconds for which a message that was received stays hidden.
     """
-    since, before = seconds_since_first_receive(delivery, now), receives(delivery) - 1
-    return before > 0 and (since is None or since >= before * hidden)
+    since, before = since_first_receive(delivery, now), receives(delivery) - 1
+    return before > 0 and (since is None or since.total_seconds() >= before * hidden)
 
 
-def settle_unsent_in_group(
-    delivery: Delivery, to: str, why: str, invocation: Invocation, *, function_timeout: float
-) -> Settlement:
+def settle_unsent_in_group(delivery: Delivery, to: str, why: str, batch: Batch) -> Settlement:
     """Return the settlement of a record whose handler succeeded, and of which something that it sent was not taken; its group waits.
 
     Args:
         delivery: the record.
         to: the queue or topic.
         why: why it did not take what was sent.
-        invocation: what it ran in.
-        function_timeout: seconds that the invocation had at its start.
+        batch: what it came in.
     """
-    since = seconds_since_first_receive(delivery, invocation.clock())
-    waited = timedelta(seconds=max(0.0, min(since or 0.0, LONGEST_SINCE)))
-    delayed, longest = invocation.recoverability.delayed, timedelta(seconds=LONGEST_VISIBILITY - function_timeout)
+    invocation = batch.invocation
+    waited = max(since_first_receive(delivery, invocation.clock()) or NO_DELAY, NO_DELAY)
+    until = until_last_round(
+        delivery.message.id, waited, invocation.recoverability.delayed, timedelta(seconds=batch.time.longest_visibility)
+    )
     return settle_unsent_in_order(
-        delivery, to, why, invocation, deliveries=receives(delivery), waited=waited,
-        until_last_round=until_last_round(delivery.message.id, waited, delayed, longest),
-    )  # fmt: skip
+        delivery, to, why, invocation, deliveries=receives(delivery), waited=waited, until_last_round=until
+    )
 
 
 CLOCK_TOLERANCE = timedelta(seconds=1)

@@ -14,15 +14,12 @@ from recoverable._ladder.delivery import delivery_of
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.broker import Broker
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._order import lease_of
 from recoverable.aws._settle import log_failed_call, receipt
 from recoverable.aws._time_budget import TimeBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from datetime import datetime
 
-    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable.aws._batch import Batch
 
@@ -156,40 +153,32 @@ def beats_for(hidden: timedelta, batch: Batch) -> Beats:
     """Return the heartbeat of an invocation, which has not begun."""
     # a division of its own: its calls are made beside those of the invocation, and are bounded like them
     environment, beside = batch.environment, TimeBudget(None, timedelta(seconds=2 * batch.time.call_timeout))
-    broker, began = Broker(batch.queue, environment, beside), environment.clock()
+    broker, began = Broker(batch.queue, environment, beside), environment.clock().timestamp()
     return Beats(
         ceil(hidden.total_seconds()),
-        lambda deliveries, seconds: hide(deliveries, seconds, broker, batch.invocation),
+        lambda deliveries, seconds: hide(deliveries, seconds, broker, batch),
         later=environment.later or call_later,
         sleep=environment.sleep,
-        elapsed=lambda: seconds_between(began, environment.clock()),
+        elapsed=lambda: environment.clock().timestamp() - began,
     )
 
 
-def seconds_between(earlier: datetime, later: datetime) -> float:
-    """Return the seconds from one time to another."""
-    return (later - earlier).total_seconds()
-
-
-def hide(
-    deliveries: list[Delivery], seconds: int, broker: Broker, invocation: Invocation
-) -> tuple[list[Delivery], bool]:
+def hide(deliveries: list[Delivery], seconds: int, broker: Broker, batch: Batch) -> tuple[list[Delivery], bool]:
     """Hide messages for so many seconds from now.
 
     Returns:
         Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
     """
     entries = [{**receipt(delivery), "VisibilityTimeout": seconds} for delivery in deliveries]
-    lease, redact = lease_of(invocation), invocation.redact
-    until = invocation.clock().timestamp() + seconds
+    lease, redact = batch.lease, batch.invocation.redact
+    until = batch.invocation.clock().timestamp() + seconds
     failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
     gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
     missed = [deliveries[n] for n in failures if deliveries[n] not in gone]
     reasons = {failure.reason for failure in failures.values()}
-    if lease is not None:
-        unconfirmed = [*gone, *missed]
-        lease.note_change(unconfirmed, until, confirmed=False)
-        lease.note_change([each for each in deliveries if each not in unconfirmed], until, confirmed=True)
+    unconfirmed = [*gone, *missed]
+    lease.note_change(unconfirmed, until, confirmed=False)
+    lease.note_change([each for each in deliveries if each not in unconfirmed], until, confirmed=True)
     for consequence, concerned in ((REFUSED, gone), (NOT_REPEATED, missed)):
         if concerned:
             log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact)

@@ -1,62 +1,58 @@
-"""Know for how long an invocation has its messages: until when SQS hides them, and how long they may wait in the queue."""
+"""Know for how long an invocation has its messages: until when SQS hides them, and how long they may wait in the queue.
+
+SQS takes old receipt handles of a standard queue, so no answer of it says that a message is still this invocation's: only the time does.
+The rules are pure functions; `HiddenLease` asks SQS, and has it hide messages anew. All moments are in seconds since 1970.
+"""
 
 from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from math import ceil
 from typing import TYPE_CHECKING
 
+from recoverable._frozen import Frozen, field
 from recoverable._ladder.backoff import delay_while_redelivered
 from recoverable._ladder.delivery import delivery_of, runs_left
 from recoverable._ladder.expiry import RETENTION, uses_half, why_it_expires
 from recoverable._ladder.policy import configured_delay
+from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely, report_half_used
 from recoverable._sqs.answers import Failure
-from recoverable._sqs.attributes import UNKNOWN
+from recoverable._sqs.attributes import LONGEST_RETENTION, UNKNOWN
 from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.queues import LONGEST_VISIBILITY
-from recoverable.aws._hidden import (
-    NEVER,
-    Known,
-    Receive,
-    begins_late,
-    changed,
-    hidden_until,
-    is_lost,
-    must_be_hidden,
-    seconds_to_hide,
-)
-from recoverable.aws._order import held_longest_first, seconds_since_first_receive
-from recoverable.aws._records import date_sent
+from recoverable.aws._order import CLOCK_SKEW, held_longest_first, since_first_receive
+from recoverable.aws._records import date_sent, first_received
 from recoverable.aws._restoring import receives
 from recoverable.aws._settle import log_failed_call, receipt
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
-    from typing import TypeAlias
 
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
     from recoverable.aws._batch import Batch
-    from recoverable.aws._settings import SqsSettings
-    from recoverable.aws._time_budget import TimeBudget
-
-    QueueLease: TypeAlias = "OrderedLease | HiddenLease"
 
 log = logging.getLogger("recoverable.settlement")
 
 ASK_AGAIN, ASK_SOON = 300.0, 10.0
 """Seconds after which SQS is asked again what a queue is set to, and where it gave no answer."""
 
-LONGEST_RETENTION = 14 * 86_400
-"""Seconds for which SQS keeps a message at most (CreateQueue): a record that is older does not say when it came, such as one in a test."""
-
 LATE_FOR = 3_600.0
 """Seconds for which invocations are taken to begin late, after one that did."""
 
 PART_FOR_HIDING = 0.25
 """The part of an invocation's time in which messages are hidden anew."""
+
+AFTER_THE_END = 2.0
+"""Seconds for which a message stays hidden after its invocation ends: for the clocks, and for what the event source mapping then does."""
+
+LONGEST_HIDING = LONGEST_VISIBILITY // 2
+"""Seconds for which a message is hidden at once at most: the 12 hours that SQS allows count from the receive, which was some time ago."""
+
+NEVER = float("-inf")
 
 NOT_ASKED = (
     "SQS GetQueueAttributes failed for '%s' (%s). Its visibility timeout is taken to be %g s and its retention %s. "
@@ -68,79 +64,210 @@ NOT_HIDDEN = (
 )
 NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
 TOO_LONG = "a message can wait for %s at most where its order is kept"
+LONG_DELAY = (
+    "Delayed(...) has a delay of %s, and a message of the FIFO queue '%s' can wait for %s at most: 12 hours less the function's time-out. "
+    "In place of that retry it moves to the error queue. Write shorter delays."
+)
 
 
-def lease_for(batch: Batch, settings: SqsSettings) -> QueueLease:
-    """Return what knows for how long an invocation has its messages.
+class Known(Frozen):
+    """The times of an invocation and of its queue.
 
     Args:
-        batch: its messages, and what processing them works with.
-        settings: the endpoint's.
+        timeout: seconds for which the queue hides a message that it gives out.
+        began: when the invocation began.
+        ends: when it ends; None where nothing ends it.
+        begins_late: True if messages were shown to others before an invocation of this process began, less than an hour ago.
+        may_change: False where the role may not change the visibility of messages, so that no earlier delivery did.
     """
-    known = KnownQueue(batch, settings)
-    return OrderedLease(known) if batch.queue.fifo else HiddenLease(known)
+
+    timeout: float
+    began: float
+    ends: float | None = None
+    begins_late: bool = False
+    may_change: bool = True
+
+
+class Change(Frozen):
+    """The sum of this invocation's calls that change the visibility of a message.
+
+    Args:
+        until: until when the last one hides it.
+        first_at: when the first confirmed one had ended.
+        confirmed: True if SQS has confirmed one; else none may have been made, and `until` is the first end of all.
+        lapsed: True if the message was shown to others between two of them: SQS takes the later one all the same.
+    """
+
+    until: float
+    first_at: float
+    confirmed: bool = field(kw_only=True)
+    lapsed: bool = field(default=False, kw_only=True)
+
+
+def changed(before: Change | None, until: float, at: float, *, confirmed: bool) -> Change:
+    """Return the sum of the changes with one more.
+
+    Args:
+        before: the sum so far; None for the first one.
+        until: until when this one hides the message.
+        at: when its call has ended.
+        confirmed: True if SQS has confirmed it.
+    """
+    if before is None:
+        return Change(until, at, confirmed=confirmed)
+    if not confirmed:
+        return before if before.confirmed else before.replace(until=min(before.until, until))
+    lapsed = before.lapsed or before.until - CLOCK_SKEW <= at
+    return Change(until, before.first_at if before.confirmed else at, confirmed=confirmed, lapsed=lapsed)
+
+
+class Receive(Frozen):
+    """A delivery as SQS describes it, and the changes of its visibility by this invocation.
+
+    Args:
+        count: how often SQS has given out the message, from 1.
+        first_at: when it first did; None where that is unknown.
+        change: the sum of these changes; None without one.
+        repeated: True if the same batch has a later receive of the message.
+    """
+
+    count: int
+    first_at: float | None
+    change: Change | None = None
+    repeated: bool = field(default=False, kw_only=True)
+
+
+def hidden_until(receive: Receive, known: Known) -> float | None:
+    """Return until when a message is surely hidden; None where that is unknown.
+
+    The first receive is this one for count 1, and for a higher count it was earlier. Where no delivery could be handed back by a change of
+    visibility, a later one began when the invocation did.
+    """
+    change = receive.change
+    if receive.repeated or (change is not None and change.lapsed):
+        return NEVER
+    until = None
+    if receive.first_at is not None:
+        received = known.began if receive.count > 1 and not known.may_change else receive.first_at
+        until = received + known.timeout - CLOCK_SKEW
+    if change is None:
+        return until
+    if change.confirmed:
+        # of a message that came for the first time it is known whether it was still hidden then
+        was_late = receive.count == 1 and until is not None and until <= change.first_at
+        return until if was_late else change.until - CLOCK_SKEW
+    return None if until is None else min(until, change.until - CLOCK_SKEW)
+
+
+def was_shown(receive: Receive, known: Known) -> bool:
+    """True if a message was shown to others before its invocation began, so that another may have it from the start.
+
+    Of a message that came for the first time this is known. A later receive may have been a moment ago: it is taken for hidden, unless
+    invocations of this process begin late.
+    """
+    if receive.repeated:
+        return True
+    if receive.first_at is None or receive.first_at + known.timeout > known.began:
+        return False
+    return receive.count == 1 or known.begins_late
+
+
+def begins_late(receive: Receive, timeout: float, began: float) -> bool:
+    """True if a message shows that its invocation began after it was shown to others: it came for the first time, or twice in one batch."""
+    if receive.repeated or receive.first_at is None:
+        return receive.repeated
+    return receive.count == 1 and receive.first_at + timeout + CLOCK_SKEW <= began
+
+
+def must_be_hidden(receive: Receive, known: Known, now: float) -> bool:
+    """True if a message may be shown to others before its invocation ends, and nothing says that it was shown already."""
+    until = hidden_until(receive, known)
+    if until is None or was_shown(receive, known) or (receive.count == 1 and until <= now):
+        return False
+    return known.ends is None or until < known.ends
+
+
+def seconds_to_hide(known: Known, now: float) -> int:
+    """Return for how many seconds messages are hidden anew: to the invocation's end and a little longer, and no shorter than the queue does."""
+    remaining = 0.0 if known.ends is None else known.ends - now + AFTER_THE_END
+    return ceil(min(max(remaining, known.timeout), LONGEST_HIDING))
+
+
+def is_lost(receive: Receive, known: Known, at: float) -> bool:
+    """True if others may have received a message by then: what becomes of it is the business of its next delivery.
+
+    Args:
+        receive: the delivery.
+        known: the times of its invocation.
+        at: when what is to be done for it has been done.
+    """
+    until = hidden_until(receive, known)
+    return until is not None and (until <= at or was_shown(receive, known))
+
+
+class Memory:
+    """The memory that a process has of a queue: what SQS said last of its settings, and when it is asked again; when an invocation last began
+    late; when a change of visibility was last denied; and on a FIFO queue that a warning of long delays was given.
+    """
+
+    attributes = UNKNOWN
+    ask_at = began_late_at = denied_at = NEVER
+    is_warned_of_delays = False
 
 
 class KnownQueue:
     """A queue as SQS describes it: asked once in a process, on the failure side alone, and again after some minutes.
 
     Args:
-        batch: what came from it.
-        settings: the endpoint's; they say what SQS does not.
+        batch: what came from it; its settings say what SQS does not.
     """
 
-    def __init__(self, batch: Batch, settings: SqsSettings) -> None:
-        self.batch, self.invocation, self.time, self.kept = batch, batch.invocation, batch.time, batch.environment.kept
-        self._settings = settings
-        self._attributes: QueueAttributes | None = None
+    def __init__(self, batch: Batch) -> None:
+        self._batch, self._is_read = batch, False
+        self.memory: Memory = batch.environment.kept.setdefault((Memory, batch.queue), Memory())
 
     def now(self) -> float:
         """Return the time."""
-        return self.invocation.clock().timestamp()
-
-    def span(self) -> tuple[float, float | None]:
-        """Return when the invocation began and when it ends; 0 and None where nothing says it."""
-        if self.time.for_handlers is None:
-            return 0.0, None
-        now, remaining = self.now(), self.time.context.get_remaining_time_in_millis() / 1000
-        return now + remaining - self.time.total, now + remaining
+        return self._batch.invocation.clock().timestamp()
 
     @property
     def attributes(self) -> QueueAttributes:
         """Return what the queue is set to, as far as SQS says it."""
-        if self._attributes is None:
-            key, now = (KnownQueue, self.batch.queue), self.now()
-            expires, self._attributes = self.kept.get(key, (now, UNKNOWN))
-            if not now < expires <= now + ASK_AGAIN:  # a clock that was put back asks at once
-                asked = self.batch.broker.attributes()
-                if isinstance(asked, Failure):
-                    self._log_not_asked(asked)
-                    self.kept[key] = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON), self._attributes
-                else:
-                    self._attributes = asked
-                    self.kept[key] = now + ASK_AGAIN, asked
-        return self._attributes
+        if not self._is_read:  # once an invocation, which may last for longer
+            self._is_read, now = True, self.now()
+            if not now < self.memory.ask_at <= now + ASK_AGAIN:  # a clock that was put back asks at once
+                self._ask(now)
+        return self.memory.attributes
+
+    def _ask(self, now: float) -> None:
+        asked = self._batch.broker.attributes()
+        if not isinstance(asked, Failure):
+            self.memory.attributes, self.memory.ask_at = asked, now + ASK_AGAIN
+            return
+        self.memory.ask_at = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON)
+        name, redact = self._batch.queue.name, self._batch.invocation.redact
+        log_safely(log.warning, NOT_ASKED, name, asked.reason, self.visibility_timeout, self.retention, redact=redact)
 
     @property
     def visibility_timeout(self) -> float:
         """Return for how many seconds the queue hides a message: as SQS says, else the setting, else as long as the function runs."""
-        said, setting = self.attributes.visibility_timeout, self._settings.visibility_timeout
-        return float(said) if said is not None else setting.total_seconds() if setting else self.time.total
+        said, setting = self.attributes.visibility_timeout, self._batch.settings.visibility_timeout
+        return float(said) if said is not None else setting.total_seconds() if setting else self._batch.time.total
 
     @property
     def retention(self) -> timedelta:
         """Return for how long the queue keeps a message: as the setting says, else as SQS does, else four days."""
         said = self.attributes.retention
-        return self._settings.retention or (RETENTION if said is None else timedelta(seconds=said))
+        return self._batch.settings.retention or (RETENTION if said is None else timedelta(seconds=said))
+
+    def now_at_sqs(self) -> datetime:
+        """Return the time by the clock of SQS, which the times of its messages are by."""
+        return self._batch.invocation.clock() - timedelta(seconds=self.attributes.ahead)
 
     def why_no_receive(self, delivery: Delivery) -> str:
         """Return why SQS gives out a message no more; "" where it does."""
         most = self.attributes.max_receives
         return NO_MORE_RECEIVES % most if most is not None and receives(delivery) >= most else ""
-
-    def now_at_sqs(self) -> datetime:
-        """Return the time by the clock of SQS, which the times of its messages are by."""
-        return self.invocation.clock() - timedelta(seconds=self.attributes.ahead)
 
     def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
         """Return why a message would not be seen again that waits so long; "" where it would.
@@ -149,138 +276,40 @@ class KnownQueue:
         """
         if (sent_at := date_sent(delivery.message)) is None:
             return ""
+        time, age = self._batch.time, self.now_at_sqs() - sent_at
         wait = timedelta(seconds=2 * self.visibility_timeout) if after is None else after
-        return why_it_expires(
-            self.now_at_sqs() - sent_at, wait, retention=self.retention, invocation=longest_invocation(self.time)
-        )
-
-    def _log_not_asked(self, failure: Failure) -> None:
-        log_safely(
-            log.warning, NOT_ASKED, self.batch.queue.name, failure.reason, self.visibility_timeout, self.retention,
-            redact=self.invocation.redact,
-        )  # fmt: skip
-
-
-def longest_invocation(time: TimeBudget) -> timedelta:
-    """Return for how long an invocation may last; 0 where nothing says it."""
-    return timedelta(seconds=0 if time.for_handlers is None else time.total)
-
-
-LONG_DELAY = (
-    "Delayed(...) has a delay of %s, and a message of the FIFO queue '%s' can wait for %s at most: 12 hours less the function's time-out. "
-    "In place of that retry it moves to the error queue. Write shorter delays."
-)
-
-
-def warn_of_long_delays(batch: Batch) -> None:
-    """Log a warning, once in a process, where a configured delay is longer than a message can stay hidden."""
-    batch.environment.kept[batch.queue] = True
-    delayed = batch.invocation.recoverability.delayed
-    delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
-    longest = timedelta(seconds=LONGEST_VISIBILITY) - longest_invocation(batch.time)
-    if delays and max(delays) > longest:
-        log.warning(LONG_DELAY, max(delays), batch.queue.name, longest)
-
-
-class OrderedLease:
-    """The lease on messages of a FIFO queue: SQS refuses their expired handles, and they wait in the queue.
-
-    Args:
-        known: the queue.
-    """
-
-    def __init__(self, known: KnownQueue) -> None:
-        self._known = known
-        if known.batch.queue not in known.kept:
-            warn_of_long_delays(known.batch)
-
-    @property
-    def visibility_timeout(self) -> float:
-        """Return for how many seconds the queue hides a message."""
-        return self._known.visibility_timeout
-
-    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message would expire unseen; see `KnownQueue`."""
-        return self._known.why_it_expires(delivery, after)
-
-    def is_lost(self, _: Delivery) -> bool:
-        """Return False: SQS refuses the handle of a message that another has received since."""
-        return False
-
-    def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message cannot wait for so long; "" where it can. Log a warning when it uses up half of its retention."""
-        known = self._known
-        longest = timedelta(seconds=LONGEST_VISIBILITY) - longest_invocation(known.time)
-        if after is not None and after > longest:
-            return TOO_LONG % longest
-        if why := known.why_no_receive(delivery) or known.why_it_expires(delivery, after):
-            return why
-        if (sent_at := date_sent(delivery.message)) is not None:
-            wait = timedelta(seconds=known.visibility_timeout) if after is None else after
-            age, is_first = known.now_at_sqs() - sent_at, receives(delivery) == 1
-            if uses_half(delivery, age, wait, retention=known.retention, is_first=is_first):
-                report_half_used(delivery.message, known.retention)
-        return ""
-
-    def seconds_left(self, _: Collection[Delivery]) -> float:
-        """Return infinity: SQS refuses what comes too late."""
-        return float("inf")
-
-    def wait_in_order(self, delivery: Delivery) -> timedelta | None:
-        """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-        left = runs_left(receives(delivery), self._known.invocation.recoverability)
-        if left <= 0:
-            return None
-        since = seconds_since_first_receive(delivery, self._known.now_at_sqs())
-        return delay_while_redelivered(timedelta(seconds=max(since or 0.0, 0.0)), left)
-
-    def hide_to_the_end(self) -> list[Delivery]:
-        """Do nothing, and return no message: SQS itself says when one is another's."""
-        return []
-
-    def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
-        """Do nothing, as above."""
+        invocation = timedelta(seconds=0 if time.for_handlers is None else time.total)
+        return why_it_expires(age, wait, retention=self.retention, invocation=invocation)
 
 
 class HiddenLease:
     """The lease on messages of a standard queue: until when each of them is hidden.
 
     Args:
-        known: the queue.
+        batch: the messages.
     """
 
-    def __init__(self, known: KnownQueue) -> None:
-        self._queue, self._time, self._messages = known, known.time, known.batch.messages
-        self._span = known.span()
-        self._receives: dict[Delivery, Receive] = {}
+    def __init__(self, batch: Batch) -> None:
+        self._batch, self.queue, self._is_prepared = batch, KnownQueue(batch), False
+        self._span = self._read_span()
         self._known: Known | None = None
-        self._is_prepared = False
-
-    @property
-    def visibility_timeout(self) -> float:
-        """Return for how many seconds the queue hides a message."""
-        return self._queue.visibility_timeout
-
-    def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
-        """Return why a message would expire unseen; see `KnownQueue`."""
-        return self._queue.why_it_expires(delivery, after)
+        self._receives: dict[Delivery, Receive] = {}
 
     def is_lost(self, delivery: Delivery) -> bool:
         """True if others may have received a message before a call that is made for it now has ended."""
         if not self._is_prepared:
             self.hide_to_the_end()
-        at = self._queue.now() + self._time.call_timeout
-        return is_lost(self._receive(delivery), self._times(), at)
+        return is_lost(self._described()[delivery], self._times(), self.queue.now() + self._batch.time.call_timeout)
 
     def seconds_left(self, deliveries: Collection[Delivery]) -> float:
         """Return for how many seconds from now all of these are hidden."""
-        ends = [hidden_until(self._receive(each), self._times()) for each in deliveries]
-        return min((end for end in ends if end is not None), default=float(LONGEST_VISIBILITY)) - self._queue.now()
+        ends = [hidden_until(self._described()[each], self._times()) for each in deliveries]
+        return min((end for end in ends if end is not None), default=float(LONGEST_VISIBILITY)) - self.queue.now()
 
     def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
         """Return why a message is not seen again; "" where it is. One that is shown again by this delivery is not old: it was copied before."""
-        known = self._queue
-        return known.why_no_receive(delivery) or ("" if after is not None else known.why_it_expires(delivery, after))
+        why = self.queue.why_no_receive(delivery)
+        return why or ("" if after is not None else self.queue.why_it_expires(delivery, after))
 
     def wait_in_order(self, _: Delivery) -> timedelta | None:
         """Return None: a message of a standard queue waits by a copy."""
@@ -288,9 +317,9 @@ class HiddenLease:
 
     def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
         """Note until when a call hides messages, and whether SQS has confirmed that."""
-        at = self._queue.now()
+        at = self.queue.now()
         for delivery in deliveries:
-            receive = self._receive(delivery)
+            receive = self._described()[delivery]
             change = changed(receive.change, until, at, confirmed=confirmed)
             self._receives[delivery] = receive.replace(change=change)
 
@@ -301,69 +330,136 @@ class HiddenLease:
             Those for which no time was left.
         """
         self._is_prepared = True
-        heartbeat, now, times = self._queue.invocation.heartbeat, self._queue.now(), self._times()
-        if (heartbeat is not None and heartbeat.seconds) or not times.may_change:
+        heartbeat, now, known = self._batch.invocation.heartbeat, self.queue.now(), self._times()
+        if (heartbeat is not None and heartbeat.seconds) or not known.may_change:
             return []
-        settlements = self._queue.invocation.settlements
-        undecided = [delivery_of(message) for message in self._messages if message not in settlements]
-        uncertain = [each for each in undecided if must_be_hidden(self._receive(each), times, now)]
+        settlements = self._batch.invocation.settlements
+        undecided = [each for each in self._described() if each.message not in settlements]
+        uncertain = [each for each in undecided if must_be_hidden(self._described()[each], known, now)]
         waiting = held_longest_first(uncertain) if uncertain else []
-        latest = now + self._time.total * PART_FOR_HIDING
-        while waiting and self._queue.now() < latest:
+        latest = now + self._batch.time.total * PART_FOR_HIDING
+        while waiting and self.queue.now() < latest:
             self._hide(waiting[:MAX_ENTRIES])
             del waiting[:MAX_ENTRIES]
         return waiting
 
     def _hide(self, deliveries: list[Delivery]) -> None:
-        broker, now = self._queue.batch.broker, self._queue.now()
+        broker, now = self._batch.broker, self.queue.now()
         seconds = seconds_to_hide(self._times(), now)
         entries = [{**receipt(each), "VisibilityTimeout": seconds} for each in deliveries]
         failures, _ = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
         missed = [deliveries[n] for n in failures]
         self.note_change([each for each in deliveries if each not in missed], now + seconds, confirmed=True)
-        if missed:
-            denied = any(failure.kind == "denied" for failure in failures.values())
-            if denied:
-                key = HiddenLease, broker.queue
-                late_at, _ = self._queue.kept.get(key, (NEVER, NEVER))
-                self._queue.kept[key] = late_at, now
-                self._known = None
-            reasons, level = {each.reason for each in failures.values()}, logging.ERROR if denied else logging.WARNING
-            log_failed_call(
-                CHANGE_VISIBILITY, broker.queue, missed, reasons, NOT_HIDDEN, self._queue.invocation.redact, level
-            )
+        if not missed:
+            return
+        level = logging.WARNING
+        if any(failure.kind == "denied" for failure in failures.values()):
+            level, self.queue.memory.denied_at = logging.ERROR, now
+            self._known = self._times().replace(may_change=False)
+        reasons, redact = {failure.reason for failure in failures.values()}, self._batch.invocation.redact
+        log_failed_call(CHANGE_VISIBILITY, broker.queue, missed, reasons, NOT_HIDDEN, redact, level)
 
     def _times(self) -> Known:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
-            timeout, now = self.visibility_timeout, self._queue.now()
+            memory, timeout, now = self.queue.memory, self.queue.visibility_timeout, self.queue.now()
             # read again, for a clock may have been put back; but once its time is over, a host says that none is left
-            began, ends = min(self._span, self._queue.span())
-            key = HiddenLease, self._queue.batch.queue
-            late_at, denied_at = self._queue.kept.get(key, (NEVER, NEVER))
-            if any(begins_late(self._receive(delivery_of(each)), timeout, began) for each in self._messages):
-                late_at = began
-                self._queue.kept[key] = late_at, denied_at
-            self._known = Known(
-                timeout, began, ends,
-                begins_late=0 <= began - late_at < LATE_FOR, may_change=not 0 <= now - denied_at < ASK_AGAIN,
-            )  # fmt: skip
+            began, ends = min(self._span, self._read_span())
+            if any(begins_late(each, timeout, began) for each in self._described().values()):
+                memory.began_late_at = began
+            late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not 0 <= now - memory.denied_at < ASK_AGAIN
+            self._known = Known(timeout, began, ends, begins_late=late, may_change=may_change)
         return self._known
 
-    def _receive(self, delivery: Delivery) -> Receive:
-        """Return a delivery as SQS describes it; all of the batch are read at once."""
+    def _read_span(self) -> tuple[float, float | None]:
+        """Return when the invocation began and when it ends; 0 and None where nothing says it."""
+        time = self._batch.time
+        if time.for_handlers is None:
+            return 0.0, None
+        now, remaining = self.queue.now(), time.remaining()
+        return now + remaining - time.total, now + remaining
+
+    def _described(self) -> dict[Delivery, Receive]:
+        """Return the deliveries of the batch as SQS describes them."""
         if not self._receives:
-            deliveries, now_at_sqs, now = (
-                [*map(delivery_of, self._messages)],
-                self._queue.now_at_sqs(),
-                self._queue.now(),
-            )
-            counts = {each: receives(each) for each in deliveries}
-            last: dict[str, int] = {}
-            for each, count in counts.items():
-                last[each.native["messageId"]] = max(count, last.get(each.native["messageId"], 0))
-            for each, count in counts.items():
-                age = seconds_since_first_receive(each, now_at_sqs)
-                first_at = None if age is None or age > LONGEST_RETENTION else now - age
-                self._receives[each] = Receive(count, first_at, repeated=count < last[each.native["messageId"]])
-        return self._receives[delivery]
+            deliveries, ahead = [delivery_of(message) for message in self._batch.messages], self.queue.attributes.ahead
+            self._receives = receives_of(deliveries, self.queue.now(), ahead)
+        return self._receives
+
+
+def receives_of(deliveries: list[Delivery], now: float, ahead: float) -> dict[Delivery, Receive]:
+    """Return the deliveries of a batch as SQS describes them.
+
+    Args:
+        deliveries: all of them.
+        now: the time.
+        ahead: seconds by which this instance's clock is ahead of SQS's.
+    """
+    last: dict[str, int] = {}
+    for each in deliveries:
+        last[each.native["messageId"]] = max(each.deliveries, last.get(each.native["messageId"], 0))
+    oldest = now - LONGEST_RETENTION.total_seconds()  # such as of a record in a test: it does not say when it came
+    found: dict[Delivery, Receive] = {}
+    for each in deliveries:
+        first = first_received(each.native)
+        at = NEVER if first is None else first.timestamp() + ahead
+        is_repeated = each.deliveries < last[each.native["messageId"]]
+        found[each] = Receive(each.deliveries, at if at >= oldest else None, repeated=is_repeated)
+    return found
+
+
+class OrderedLease:
+    """The lease on messages of a FIFO queue: SQS refuses their expired handles, and they wait in the queue.
+
+    Args:
+        batch: the messages.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch, self.queue = batch, KnownQueue(batch)
+        if not self.queue.memory.is_warned_of_delays:
+            self.queue.memory.is_warned_of_delays = True
+            warn_of_long_delays(batch)
+
+    def is_lost(self, _: Delivery) -> bool:
+        """Return False: SQS refuses the handle of a message that another has received since."""
+        return False
+
+    def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
+        """Return why a message cannot wait for so long; "" where it can. Log a warning when it uses up half of its retention."""
+        queue, longest = self.queue, timedelta(seconds=self._batch.time.longest_visibility)
+        if after is not None and after > longest:
+            return TOO_LONG % longest
+        if why := queue.why_no_receive(delivery) or queue.why_it_expires(delivery, after):
+            return why
+        if (sent_at := date_sent(delivery.message)) is not None:
+            wait = timedelta(seconds=queue.visibility_timeout) if after is None else after
+            age, is_first = queue.now_at_sqs() - sent_at, receives(delivery) == 1
+            if uses_half(delivery, age, wait, retention=queue.retention, is_first=is_first):
+                report_half_used(delivery.message, queue.retention)
+        return ""
+
+    def wait_in_order(self, delivery: Delivery) -> timedelta | None:
+        """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
+        left = runs_left(receives(delivery), self._batch.invocation.recoverability)
+        since = since_first_receive(delivery, self.queue.now_at_sqs())
+        return None if left <= 0 else delay_while_redelivered(max(since or NO_DELAY, NO_DELAY), left)
+
+    def seconds_left(self, _: Collection[Delivery]) -> float:
+        """Return infinity: SQS refuses what comes too late."""
+        return float("inf")
+
+    def hide_to_the_end(self) -> list[Delivery]:
+        """Do nothing, and return no message: SQS itself says when one is another's."""
+        return []
+
+    def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
+        """Do nothing, as above."""
+
+
+def warn_of_long_delays(batch: Batch) -> None:
+    """Log a warning where a configured delay is longer than a message can stay hidden."""
+    delayed, longest = batch.invocation.recoverability.delayed, timedelta(seconds=batch.time.longest_visibility)
+    delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
+    if delays and max(delays) > longest:
+        log.warning(LONG_DELAY, max(delays), batch.queue.name, longest)

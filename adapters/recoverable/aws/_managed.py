@@ -187,14 +187,13 @@ def watched(batch: Batch, run_handlers: RunHandlers) -> Iterator[RunHandlers]:
         hand_back=partial(hand_back_all, invocation), sleep=batch.environment.sleep, is_late=partial(is_late, batch.time),
     )  # fmt: skip
     # a handler that is still at work then cannot be stopped: it was asked to end before
-    until_look = max(seconds_left(batch.time) - batch.time.call_timeout, 0.0)
+    until_look = max(batch.time.remaining() - batch.time.call_timeout, 0.0)
     cancel = (batch.environment.later or call_later)(until_look, watch.take_over)
     try:
         yield lambda group, _: watch.run(run_handlers, group)
         if watch.late:
             completed = [each for each in deliveries if invocation.settlement_of(each) is COMPLETE]
-            if here := [each for each in completed if each not in watch.ended]:
-                delete(here, batch)
+            delete([each for each in completed if each not in watch.ended], batch)
         keep_process(invocation)
     finally:
         cancel()
@@ -211,13 +210,7 @@ def keep_process(invocation: Invocation) -> None:
 
 def is_late(time: TimeBudget) -> bool:
     """True once an answer may not reach Lambda in time."""
-    return seconds_left(time) < LAST_MOMENT
-
-
-def seconds_left(time: TimeBudget) -> float:
-    """Return the seconds until Lambda takes no answer any more."""
-    remaining: Callable[[], float] | None = getattr(time.context, "get_remaining_time_in_millis", None)
-    return remaining() / 1000 if remaining is not None else time.total
+    return time.remaining() < LAST_MOMENT
 
 
 def hold(batch: Batch, deliveries: list[Delivery]) -> Beats:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recoverable._limits import MAX_COUNT, checked_count, checked_delay, name_of
+from recoverable._sqs.attributes import LONGEST_RETENTION, SHORTEST_RETENTION
 from recoverable._sqs.queues import LONGEST_DELAY, LONGEST_VISIBILITY
 from recoverable.aws._time_budget import LONGEST_INVOCATION
 from recoverable.hosting import FACTS_FILE
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
     from recoverable.aws._batch import Batch, ProcessBatch, RunHandlers
     from recoverable.aws._settings import SqsSettings
-
-
-SHORTEST_RETENTION, LONGEST_RETENTION = timedelta(minutes=1), timedelta(days=14)
-"""For how long a queue can keep a message (Amazon SQS, CreateQueue)."""
 
 
 def check_options(settings: SqsSettings) -> None:
@@ -47,20 +43,15 @@ def check_durations(settings: SqsSettings) -> None:
         TypeError: one is no duration.
         ValueError: one is out of range.
     """
-    owner, own, hidden = settings.owner, settings.handler_timeout, settings.visibility_timeout
+    owner, own, hidden, kept = settings.owner, settings.handler_timeout, settings.visibility_timeout, settings.retention
     if not checked_delay(f"{owner}(longest_delay)", settings.longest_delay, LONGEST_DELAY):
         raise ValueError(f"{owner}(longest_delay) is 0; write how long one copy may wait, up to 15 minutes")
     if own is not None and not checked_delay(f"{owner}(handler_timeout)", own, LONGEST_INVOCATION):
         raise ValueError(f"{owner}(handler_timeout) is 0; write how long a handler may run, or None")
     if hidden is not None:
         checked_delay(f"{owner}(visibility_timeout)", hidden, LONGEST_INVOCATION)
-    if (
-        settings.retention is not None
-        and checked_delay(f"{owner}(retention)", settings.retention, LONGEST_RETENTION) < SHORTEST_RETENTION
-    ):
-        raise ValueError(
-            f"{owner}(retention) is {settings.retention}; write what the queue has, from 1 minute to 14 days, or None"
-        )
+    if kept is not None and checked_delay(f"{owner}(retention)", kept, LONGEST_RETENTION) < SHORTEST_RETENTION:
+        raise ValueError(f"{owner}(retention) is {kept}; write what the queue has, from 1 minute to 14 days, or None")
 
 
 def check_services(settings: SqsSettings) -> None:
@@ -88,24 +79,18 @@ def check_services(settings: SqsSettings) -> None:
         check_bodies(owner, settings.large_bodies)
 
 
-def processing(settings: SqsSettings, process_batch: ProcessBatch, *, managed: bool) -> ProcessBatch:
-    """Return `process_with_options` for these settings, on this host."""
-    return functools.partial(process_with_options, settings, process_batch, managed)
-
-
 def process_with_options(
-    settings: SqsSettings, process_batch: ProcessBatch, managed: bool, batch: Batch, run_handlers: RunHandlers,  # noqa: FBT001  # by `processing`
-) -> list[Delivery]:  # fmt: skip
+    batch: Batch, run_handlers: RunHandlers, *, process_batch: ProcessBatch, managed: bool
+) -> list[Delivery]:
     """Process a batch with bodies from S3, observed, under a heartbeat, and as Managed Instances need it.
 
     Args:
-        settings: say which of these.
+        batch: the records, whose settings say which of these; its invocation gets the observer and the heartbeat.
+        run_handlers: takes a group of messages through the flow.
         process_batch: runs and settles the records.
         managed: True if the process goes on when the invocation's time is over.
-        batch: the records; its invocation gets the observer and the heartbeat.
-        run_handlers: takes a group of messages through the flow.
     """
-    invocation, facts_file = batch.invocation, os.environ.get(FACTS_FILE)
+    invocation, settings, facts_file = batch.invocation, batch.settings, os.environ.get(FACTS_FILE)
     if settings.large_bodies is not None and batch.restored:
         from recoverable.aws._large_bodies import attach_bodies  # noqa: PLC0415  # few endpoints have such
 

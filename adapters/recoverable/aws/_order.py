@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable._errors import UnreportedFailure
 from recoverable._flow.settle import NO_OUTCOME, decide_and_report, hand_back, settle_without_attempt
 from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
+from recoverable._sqs.queues import LONGEST_DELAY
+from recoverable.aws._records import first_received
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
     from recoverable.aws._batch import Batch
-    from recoverable.aws._lease import QueueLease
 
 Group: TypeAlias = tuple[list[Delivery], bool]
 """Deliveries that are settled together, and whether their handlers run; else those without a settlement are handed back."""
 
 MessageGroups: TypeAlias = "Iterator[tuple[list[Message], bool]]"
 """The same by their messages, which are what handlers get."""
-
-LONGEST_SPREAD = timedelta(minutes=15)
-"""The longest delay of one message (Amazon SQS delay queues)."""
 
 REDELIVER_AFTER = "RECOVERABLE_REDELIVER_AFTER"
 """The environment variable by which a local host says how many seconds after a time-out or crash messages come back, sooner than in AWS."""
@@ -35,33 +32,23 @@ CLOCK_SKEW = 1.0
 """Seconds by which the clocks of SQS and of this instance may differ."""
 
 
-def lease_of(invocation: Invocation) -> QueueLease | None:
-    """Return what knows for how long the invocation has its messages."""
-    return invocation.lease  # type: ignore[return-value]  # `lease_for` has made it
-
-
 def standard_batch(batch: Batch) -> MessageGroups:
-    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
+    """Yield the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
     invocation, restored = batch.invocation, batch.restored
-    not_hidden: set[Delivery] = set()
+    came_before = any(delivery.deliveries > 1 for delivery in restored)
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
-    if any(delivery.deliveries > 1 for delivery in restored) and (lease := lease_of(invocation)) is not None:
-        not_hidden = {*lease.hide_to_the_end()}
+    not_hidden = {*batch.lease.hide_to_the_end()} if came_before else set()
     settled = settle_without_handler(restored, invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
-    settled += settle_expiring([e for e in restored if e.suspect and e.deliveries > 1 and e not in settled], invocation)
+    settled += settle_expiring([e for e in restored if e.suspect and e.deliveries > 1 and e not in settled], batch)
     aside, ready = list[Delivery](), list[Delivery]()
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
             (aside if delivery in not_hidden else ready).append(delivery)
+    if without_handler := [*settled, *aside]:
+        yield [delivery.message for delivery in without_handler], False
     left = batch.time.for_handlers
-    ordered = groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None)
-    return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
-
-
-def in_messages(groups: Iterable[Group]) -> MessageGroups:
-    """Yield the groups with the messages of their deliveries."""
-    for group, runs in groups:
+    for group, runs in groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None):
         yield [delivery.message for delivery in group], runs
 
 
@@ -101,24 +88,20 @@ def clear_reported(deliveries: list[Delivery], now: datetime, hidden_for: float)
     """
     for delivery in deliveries:
         if delivery.suspect and delivery.originals_reported:
-            age = seconds_since_first_receive(delivery, now)
-            delivery.suspect = age is None or not -CLOCK_SKEW <= age < hidden_for - CLOCK_SKEW
+            age = since_first_receive(delivery, now)
+            delivery.suspect = age is None or not -CLOCK_SKEW <= age.total_seconds() < hidden_for - CLOCK_SKEW
 
 
 def hidden_for(batch: Batch) -> float:
     """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
-    time = batch.time
+    time, setting = batch.time, batch.settings.visibility_timeout
     if time.for_handlers is None:
         return 0.0
     shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
-    if time.visibility_timeout is not None:
-        shortest = min(shortest, time.visibility_timeout.total_seconds())
-    elif (
-        not batch.queue.fifo
-        and any(each.deliveries > 1 for each in batch.restored)
-        and (lease := lease_of(batch.invocation)) is not None
-    ):
-        shortest = min(shortest, lease.visibility_timeout)
+    if setting is not None:
+        shortest = min(shortest, setting.total_seconds())
+    elif not batch.queue.fifo and any(each.deliveries > 1 for each in batch.restored):
+        shortest = min(shortest, batch.lease.queue.visibility_timeout)
     text = os.environ.get(REDELIVER_AFTER, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
 
@@ -128,12 +111,10 @@ def seconds_of_heartbeat(invocation: Invocation) -> int:
     return invocation.heartbeat.seconds if invocation.heartbeat is not None else 0
 
 
-def seconds_since_first_receive(delivery: Delivery, now: datetime) -> float | None:
-    """Return how long ago SQS first gave out this broker message; None when that is missing or unreadable."""
-    try:
-        return now.timestamp() - int(delivery.native["attributes"]["ApproximateFirstReceiveTimestamp"]) / 1000
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
+def since_first_receive(delivery: Delivery, now: datetime) -> timedelta | None:
+    """Return how long ago SQS first gave out this broker message; None when that is unknown."""
+    first = first_received(delivery.native)
+    return None if first is None else now - first
 
 
 def suspects_one_by_one(suspects: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
@@ -163,7 +144,7 @@ def delay_of_hand_back(delivery: Delivery, place: int) -> timedelta:
         delivery: the message.
         place: how many others are handed back before it.
     """
-    return min(timedelta(seconds=place), LONGEST_SPREAD) if delivery.at_limit else NO_DELAY
+    return min(timedelta(seconds=place), LONGEST_DELAY) if delivery.at_limit else NO_DELAY
 
 
 def held_longest_first(deliveries: list[Delivery]) -> list[Delivery]:
@@ -207,14 +188,14 @@ def settle_without_handler(restored: list[Delivery], invocation: Invocation) -> 
     return settled
 
 
-def settle_expiring(suspects: list[Delivery], invocation: Invocation) -> list[Delivery]:
+def settle_expiring(suspects: list[Delivery], batch: Batch) -> list[Delivery]:
     """Record the settlement of the suspects that would expire unseen if they ended their process now; return these.
 
     Each goes on as a copy, which has a retention of its own. Where order is kept it moves to the error queue.
     """
-    settled: list[Delivery] = []
+    invocation, settled = batch.invocation, list[Delivery]()
     for suspect in suspects:
-        if (lease := lease_of(invocation)) is None or not (why := lease.why_it_expires(suspect, None)):
+        if not (why := batch.lease.queue.why_it_expires(suspect, None)):
             continue
         if invocation.platform.redelivers_only:
             settlement = decide_and_report(suspect, UnreportedFailure(f"{NO_OUTCOME}; {why}"), invocation, why)

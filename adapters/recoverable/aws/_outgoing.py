@@ -65,11 +65,8 @@ class SqsSender:
             ValueError: SQS or SNS does not take such a message.
         """
         call = f"Message.{outgoing.intent.lower()}"
-        to = (
-            topic_of(outgoing.destination, self._queue)
-            if outgoing.intent == "Publish"
-            else destination(outgoing.destination, self._queue)
-        )
+        find = topic_of if outgoing.intent == "Publish" else destination
+        to: Destination = find(outgoing.destination, self._queue)
         entry: Entry = {
             "MessageBody": body_text(call, outgoing.body),
             "MessageAttributes": {

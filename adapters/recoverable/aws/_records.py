@@ -82,7 +82,9 @@ def messages_of(
             from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
 
             restored.append(
-                restored_delivery(message, counted, recoverability, platform, date_in, has_headers=bool(has_headers))
+                restored_delivery(
+                    message, counted, recoverability, platform, first_received, has_headers=bool(has_headers)
+                )
             )
             message = restored[-1].message
         messages.append(message)
@@ -109,13 +111,18 @@ def own_attributes(message: Message) -> Mapping[str, str]:
 
 def date_sent(message: Message) -> datetime | None:
     """Return when SQS accepted a message; None when that is unknown."""
-    return date_in(message, "SentTimestamp")
+    return date_in(received(message), "SentTimestamp")
 
 
-def date_in(message: Message, attribute: str) -> datetime | None:
+def first_received(record: Record) -> datetime | None:
+    """Return when SQS first gave out a broker message; None when that is unknown."""
+    return date_in(record, "ApproximateFirstReceiveTimestamp")
+
+
+def date_in(record: Record, attribute: str) -> datetime | None:
     """Return the date in an attribute of SQS's own."""
     try:
-        return datetime.fromtimestamp(int(received(message)["attributes"][attribute]) / 1000, UTC)
+        return datetime.fromtimestamp(int(record["attributes"][attribute]) / 1000, UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         return None  # absent or absurd: unknown
 

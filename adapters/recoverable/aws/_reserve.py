@@ -44,26 +44,14 @@ def seconds_kept(time: TimeBudget, remaining: float) -> float:
     if time.kept > time.total:
         return time.kept  # no further handler may start
     finished = time.invocation.finished if time.invocation else 0
-    kept = seconds_to_keep(
-        remaining, total=time.total, least=time.reserve, finished=finished, messages=time.messages,
-        call_timeout=time.call_timeout, slowest_call=time.slowest_call,
-    )  # fmt: skip
+    kept = seconds_to_keep(remaining, finished, time)
     if kept > time.total:
         text = "This invocation has no time left for %d of its %d messages. They are handed back and lose no attempt. Lower BatchSize, or raise the function's time-out."
         log.warning(text, time.messages - finished, time.messages)
     return kept
 
 
-def seconds_to_keep(
-    remaining: float,
-    *,
-    total: float,
-    least: float,
-    finished: int,
-    messages: int,
-    call_timeout: float,
-    slowest_call: float,
-) -> float:
+def seconds_to_keep(remaining: float, finished: int, time: TimeBudget) -> float:
     """Return the seconds that are kept for settling; `NO_MORE` once no further handler may start.
 
     Handing back what has not run takes two calls for ten messages. A handler is started only where as long as the mean
@@ -72,15 +60,12 @@ def seconds_to_keep(
 
     Args:
         remaining: seconds until the invocation ends.
-        total: seconds that it had at its start.
-        least: seconds that are kept in any case.
         finished: handlers that have ended.
-        messages: messages of the batch.
-        call_timeout: seconds that one call to SQS may take.
-        slowest_call: seconds of the slowest call so far.
+        time: the invocation's.
     """
-    waiting = max(messages - finished - 1, 0)
-    handing_back = call_timeout + waiting / MESSAGES_A_CALL * CALLS * max(slowest_call, USUAL_CALL)
+    total, least = time.total, time.reserve
+    waiting = max(time.messages - finished - 1, 0)
+    handing_back = time.call_timeout + waiting / MESSAGES_A_CALL * CALLS * max(time.slowest_call, USUAL_CALL)
     kept = max(least, min(handing_back, total / 2))
     if not finished:
         kept = min(kept, max(least, remaining / 2))

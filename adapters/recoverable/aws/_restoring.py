@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def restored_delivery(
     message: Message, counted: str, recoverability: Recoverability, platform: Platform,
-    date_in: Callable[[Message, str], datetime | None], *, has_headers: bool,
+    first_received: Callable[[Record], datetime | None], *, has_headers: bool,
 ) -> Delivery:  # fmt: skip
     """Return the delivery with the place on the ladder that headers and the broker's count say.
 
@@ -40,20 +40,19 @@ def restored_delivery(
         counted: the broker's count, as it came.
         recoverability: the settings.
         platform: what it counts.
-        date_in: returns a date among SQS's own attributes.
+        first_received: returns when SQS first gave out a broker message.
         has_headers: True if the record has headers, in an attribute or in a wrapper: the delivery then has another
             message, made of them.
     """
     message, carried = carrying_headers(message) if has_headers else (message, NOTHING_CARRIED)
-    if (
-        counted != "1" and carried.first_failed_at is None
-    ):  # an earlier delivery failed, and not before the first receive
-        carried = carried.replace(first_failed_at=date_in(message, "ApproximateFirstReceiveTimestamp"))
-    if platform.redelivers_only:
-        delivery = Delivery(message, broker_count(counted), carried_in_order(carried))
+    # an earlier delivery failed, and not before the first receive
+    if counted != "1" and carried.first_failed_at is None:
+        carried = carried.replace(first_failed_at=first_received(received(message)))
+    in_order = platform.redelivers_only
+    delivery = Delivery(message, broker_count(counted), carried_in_order(carried) if in_order else carried)
+    if in_order:
         restore_place_in_order(delivery, recoverability)
     else:
-        delivery = Delivery(message, broker_count(counted), carried)
         restore_retry_state(delivery, platform.counter, recoverability.immediate.max_retries)
     return delivery
 

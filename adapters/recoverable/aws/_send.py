@@ -72,7 +72,7 @@ def sender_for(batch: Batch) -> SqsSender:
     they still fit into its time.
     """
     batch.invocation.must_send = partial(must_send, batch)
-    stores = batch.timeouts is not None
+    stores = batch.settings.timeouts is not None
     return SqsSender(batch.queue, batch.environment.clock, batch.broker.client_for, stores_delays=stores)
 
 
@@ -104,10 +104,7 @@ def send_outgoing(batch: Batch) -> None:
         elif batch.queue.fifo:
             from recoverable.aws._fifo import settle_unsent_in_group  # noqa: PLC0415  # for such queues
 
-            settlement = settle_unsent_in_group(
-                delivery, letter.to.name, failure.reason, invocation, function_timeout=batch.time.total
-            )
-            invocation.settle(delivery, settlement)
+            invocation.settle(delivery, settle_unsent_in_group(delivery, letter.to.name, failure.reason, batch))
         else:
             first, unknown = isinstance(failure, NotTried), isinstance(failure, Failure) and failure.kind == "unknown"
             settle = settle_unknown if unknown else partial(settle_unsent, runs_first=first)
@@ -178,11 +175,11 @@ def next_batch(waiting: list[Item]) -> list[Item]:
 
 def store(letter: Letter, batch: Batch) -> Failure | NotTried | None:
     """Store a letter until it is due; return why that failed, or None."""
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
-
-    timeouts = batch.timeouts
+    timeouts = batch.settings.timeouts
     if timeouts is None or letter.stored is None or not leaves_time_to_settle(batch.time):
         return OUT_OF_TIME
+    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
+
     queue, due_at = letter.stored
     try:
         timeouts.hold(letter.entry, to=queue, at=due_at, key=letter.identity)

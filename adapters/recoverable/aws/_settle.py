@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from recoverable._errors import UnreportedFailure
 from recoverable._flow.settle import LOST, is_lost_to_another
@@ -18,10 +18,9 @@ from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import describe_error
 from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
 from recoverable._sqs.names import destination, is_same
-from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable._sqs.wire import control_entry, wire_of
 from recoverable.aws._copies import copy_of, identity, without_faults
-from recoverable.aws._order import seconds_of_heartbeat, seconds_since_first_receive
+from recoverable.aws._order import seconds_of_heartbeat, since_first_receive
 from recoverable.headers import DUE_AT, read_date
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from recoverable._sqs.queues import Queue
     from recoverable.aws._batch import Batch
     from recoverable.aws._copies import Copy
-    from recoverable.aws._lease import QueueLease
-    from recoverable.aws._time_budget import TimeBudget
     from recoverable.timeouts import Timeouts
 
 log = logging.getLogger("recoverable.settlement")
@@ -95,42 +92,35 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
     invocation, deliveries = batch.invocation, [delivery_of(message) for message in group]
     if (heartbeat := invocation.heartbeat) is not None:
         deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
-    deliveries, lost = without_lost(deliveries, batch)
+    settlements = invocation.settlements
+    lose_to_others([each for each in deliveries if settlements.get(each.message) is not COMPLETE], batch)
     copies, completed, redelivered = sort_by_settlement(deliveries, batch)
     unsent: list[Delivery] = []
-    if copies and batch.timeouts is not None:
-        copies, stored, unsent = store_long_delays(copies, batch.timeouts, batch)
+    if copies and (timeouts := batch.settings.timeouts) is not None:
+        copies, stored, unsent = store_long_delays(copies, timeouts, batch)
         delete(stored, batch)
     for number, together in enumerate(batches(copies) if copies else ()):
-        if number:  # the calls before took time
-            hidden, late = without_lost([copy.delivery for copy in together], batch)
-            lost += late
-            together = [copy for copy in together if copy.delivery in hidden] if late else together  # noqa: PLW2901  # fewer of them
-        unsent += send_and_delete(together, batch) if together else []
+        # the calls before took time
+        late = lose_to_others([copy.delivery for copy in together], batch) if number else []
+        redelivered += [(delivery, None) for delivery in late]
+        if in_time := [copy for copy in together if copy.delivery not in late]:
+            unsent += send_and_delete(in_time, batch)
     if complete_now and completed:
         acknowledge(completed, batch)
         deleted = delete(completed, batch)
         if invocation.delete_bodies is not None:
             invocation.delete_bodies(deleted)
-    waiting = [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
-    if changed := in_whole_seconds([*redelivered, *waiting], LONGEST_VISIBILITY - batch.time.total):
-        change_visibility(changed, batch)
-    return [*lost, *unsent, *(delivery for delivery, _ in redelivered)]
+    redelivered += [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
+    change_visibility(redelivered, batch)
+    return [delivery for delivery, _ in redelivered]
 
 
-def without_lost(deliveries: list[Delivery], batch: Batch) -> tuple[list[Delivery], list[Delivery]]:
-    """Return the deliveries to settle, and those that are lost to another delivery: nothing is done for these, and one warning names them.
-
-    A success is completed all the same.
-    """
+def lose_to_others(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
+    """Record and return those of the deliveries that are lost to another one: nothing is done for these, and one warning names them."""
     invocation = batch.invocation
-    lost = [
-        each
-        for each in deliveries
-        if invocation.settlement_of(each) is not COMPLETE and is_lost_to_another(each, invocation)
-    ]
+    lost = [each for each in deliveries if is_lost_to_another(each, invocation)]
     if not lost:
-        return deliveries, lost
+        return lost
     for delivery in lost:
         invocation.settle(delivery, LOST)
     if invocation.observer is not None:
@@ -138,8 +128,7 @@ def without_lost(deliveries: list[Delivery], batch: Batch) -> tuple[list[Deliver
     messages = [delivery.message for delivery in lost]
     extra = {"message_ids": [message.id for message in messages], "queue": batch.queue.name}
     log_safely(log.warning, SHOWN_TO_OTHERS, len(messages), messages[0].queue, extra=extra, redact=invocation.redact)
-    gone = {*lost}
-    return [delivery for delivery in deliveries if delivery not in gone], lost
+    return lost
 
 
 class Work(NamedTuple):
@@ -210,11 +199,10 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     headers that may be trimmed.
     """
     broker, to = batch.broker, copies[0].to
-    lease: QueueLease | None = batch.invocation.lease  # type: ignore[assignment]  # `lease_for` has made it
 
     def waits(within: float) -> Iterator[float]:
         """Yield the pauses that end while the messages are hidden."""
-        return pauses(within if lease is None else min(within, lease.seconds_left([copy.delivery for copy in copies])))
+        return pauses(min(within, batch.lease.seconds_left([copy.delivery for copy in copies])))
 
     failures = broker.send(SEND, to, [copy.entry for copy in copies], waits)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]
@@ -273,8 +261,7 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     sent because it is too large for its own queue moves to the error queue. So does a message that would expire while it stays.
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
-    lease: QueueLease | None = invocation.lease  # type: ignore[assignment]  # as in `send`
-    expires = "" if lease is None else lease.why_it_expires(delivery, longer_wait(delivery, batch))
+    expires = batch.lease.queue.why_it_expires(delivery, longer_wait(delivery, batch))
     if queue.fifo or not (failure.is_for_good or expires):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or forward.changes.get(FAILED_QUEUE):
@@ -313,12 +300,22 @@ def delete(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
     return [delivery for delivery in deliveries if delivery not in missed] if missed else deliveries
 
 
-def change_visibility(redelivered: list[tuple[Delivery, int]], batch: Batch) -> None:
-    """Have each message redelivered after its number of seconds.
+def change_visibility(redelivered: list[tuple[Delivery, timedelta | None]], batch: Batch) -> None:
+    """Have each message redelivered after its time: never early, and no later than SQS hides it; None leaves it to the queue.
 
     What is not confirmed is repeated once: nothing else remembers the delay of a message that is only redelivered.
     """
-    items = [(delivery, {**receipt(delivery), "VisibilityTimeout": after}) for delivery, after in redelivered]
+    items = [
+        (
+            delivery,
+            {
+                **receipt(delivery),
+                "VisibilityTimeout": min(ceil(after.total_seconds()), int(batch.time.longest_visibility)),
+            },
+        )
+        for delivery, after in redelivered
+        if after is not None
+    ]
     if missed := call_in_tens(CHANGE_VISIBILITY, items, REPEATED, batch):
         again = [item for item in items if item[0] in missed]
         call_in_tens(CHANGE_VISIBILITY, again, NOT_CHANGED, batch)
@@ -334,13 +331,13 @@ def call_in_tens(
     """Make the calls, to the queue that the messages came from unless another is given; log what failed, and return the deliveries for which
     they are not confirmed.
     """
-    broker, invocation, to = batch.broker, batch.invocation, to or batch.queue
+    invocation, to = batch.invocation, to or batch.queue
     missed: list[Delivery] = []
     for start in range(0, len(items), MAX_ENTRIES):
         together = items[start : start + MAX_ENTRIES]
         if invocation.heartbeat is not None:
             invocation.heartbeat.end([delivery for delivery, _ in together])
-        if failures := broker.call(operation, to, [entry for _, entry in together]).failures:
+        if failures := batch.broker.call(operation, to, [entry for _, entry in together]).failures:
             concerned = [together[n][0] for n in failures]
             reasons = {failure.reason for failure in failures.values()}
             log_failed_call(operation, to, concerned, reasons, consequence, invocation.redact)
@@ -360,21 +357,10 @@ def longer_wait(delivery: Delivery, batch: Batch) -> timedelta | None:
     Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
     Lambda with Amazon SQS").
     """
-    time, invocation = batch.time, batch.invocation
-    beat = timedelta(seconds=seconds_of_heartbeat(invocation))
-    own = beat or time.visibility_timeout or timedelta(seconds=6 * time.total)
-    since = seconds_since_first_receive(delivery, invocation.clock())
-    if since is None or since < own.total_seconds():
-        return None
-    return min(timedelta(seconds=since), max(LONGEST_DELAY, own))
-
-
-def in_whole_seconds(
-    redelivered: list[tuple[Delivery, timedelta | None]], longest_visibility: float
-) -> list[tuple[Delivery, int]]:
-    """Return the deliveries whose visibility is changed, and for how many seconds: never early, and no more than SQS takes."""
-    most = int(longest_visibility)
-    return [(delivery, min(ceil(after.total_seconds()), most)) for delivery, after in redelivered if after is not None]
+    beat = timedelta(seconds=seconds_of_heartbeat(batch.invocation))
+    own = beat or batch.settings.visibility_timeout or timedelta(seconds=6 * batch.time.total)
+    since = since_first_receive(delivery, batch.invocation.clock())
+    return None if since is None or since < own else min(since, max(LONGEST_DELAY, own))
 
 
 def log_not_settled(delivery: Delivery, why: str, batch: Batch) -> None:
@@ -425,58 +411,35 @@ class Stored(NamedTuple):
 
 
 def store_long_delays(copies: list[Copy], timeouts: Timeouts, batch: Batch) -> Stored:
-    """Store the copies that would hop.
+    """Store the copies that are not due when SQS would deliver them. One that is too large for the store hops, because it carries its date.
 
     Args:
         copies: all copies of a group.
         timeouts: stores them.
         batch: what they came in.
     """
-    result = Stored([], [], [])
-    for copy in copies:
-        match store_copy(copy, timeouts, batch.time):
-            case "hops":
-                result.hops.append(copy)
-            case "stored":
-                result.stored.append(copy.delivery)
-            case NotStored(reason):
-                log_not_stored(copy, reason, batch.invocation.redact)
-                result.failed.append(copy.delivery)
-    return result
-
-
-class NotStored(NamedTuple):
-    """The result of a copy that could not be stored.
-
-    Args:
-        reason: why, for the log.
-    """
-
-    reason: str
-
-
-def store_copy(copy: Copy, timeouts: Timeouts, time: TimeBudget) -> Literal["stored", "hops"] | NotStored:
-    """Store a copy that is not due when SQS would deliver it; "hops" where SQS can take it, because it carries the date when it is due.
-
-    Args:
-        copy: of a message that goes back to the queue it came from.
-        timeouts: stores it.
-        time: the invocation's.
-    """
     from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
 
-    due_at = read_date(copy.wire.headers, DUE_AT)
-    if due_at is None or due_at - timeouts.now() <= timedelta(seconds=copy.entry.get("DelaySeconds", 0)):
-        return "hops"  # SQS delivers it when it is due; a store would be up to a minute late
-    if time.before_call() <= 0:
-        return NotStored("no time is left for the call")
-    try:
-        timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)
-    except TooLarge:
-        return "hops"
-    except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue
-        return NotStored(describe_error(error.__cause__ or error))
-    return "stored"
+    result = Stored([], [], [])
+    for copy in copies:
+        due_at, delay = read_date(copy.wire.headers, DUE_AT), timedelta(seconds=copy.entry.get("DelaySeconds", 0))
+        if due_at is None or due_at - timeouts.now() <= delay:
+            result.hops.append(copy)  # SQS delivers it when it is due; a store would be up to a minute late
+            continue
+        try:
+            if batch.time.before_call() > 0:
+                timeouts.hold(copy.entry, to=copy.delivery.native["eventSourceARN"], at=due_at)
+                result.stored.append(copy.delivery)
+                continue
+            reason = "no time is left for the call"
+        except TooLarge:
+            result.hops.append(copy)
+            continue
+        except Exception as error:  # noqa: BLE001  # logged; the message stays on its queue
+            reason = describe_error(error.__cause__ or error)
+        log_not_stored(copy, reason, batch.invocation.redact)
+        result.failed.append(copy.delivery)
+    return result
 
 
 def log_not_stored(copy: Copy, reason: str, redact: Redact | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from recoverable._flow.deadline import FOREVER
+from recoverable._sqs.queues import LONGEST_VISIBILITY
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ class TimeBudget:
         context: Lambda's; without one, or without its clock, there is no limit.
         settle_within: the part kept; at most half of the time, so that a function with less time still runs its
             handler.
-        visibility_timeout: the shortest time for which a received message stays hidden; None for the function's
-            time-out.
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
         process_keeps: what the process remembers, so that it warns once.
 
-    `reserve` are the seconds that are kept in any case, and `kept` those that are kept by now.
+    `reserve` are the seconds that are kept in any case, `kept` those that are kept by now, and `call_timeout` those that
+    one call to SQS may take. `longest_visibility` are those for which a message can be hidden: the 12 hours that SQS allows count
+    from its receive, up to one invocation ago.
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed
     Instances).
     """
@@ -49,9 +50,8 @@ class TimeBudget:
     invocation: Invocation | None = None  # whose handlers the time is for
 
     def __init__(
-        self, context: Any, settle_within: timedelta, messages: int = 0, visibility_timeout: timedelta | None = None,
-        process_keeps: dict[object, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self, context: Any, settle_within: timedelta, messages: int = 0, process_keeps: dict[object, Any] | None = None
+    ) -> None:
         self.context, self.reserve = context, settle_within.total_seconds()
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
@@ -60,29 +60,28 @@ class TimeBudget:
 
             warn_of_little_time(self.total, self.reserve, {} if process_keeps is None else process_keeps)
             self.reserve = self.total / 2
-        self.visibility_timeout, self.messages, self.kept = visibility_timeout, messages, self.reserve
+        self.messages, self.kept, self.call_timeout = messages, self.reserve, call_timeout(self.reserve)
+        self.longest_visibility = LONGEST_VISIBILITY - self.total
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         # a large batch needs more than that from the start; a small one of quick handlers never needs it
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
 
-    @property
-    def call_timeout(self) -> float:
-        """Return the seconds that one call to SQS may take."""
-        return call_timeout(self.reserve)
+    def remaining(self) -> float:
+        """Return the seconds until the invocation ends; all of its time where nothing ends it."""
+        return self._remaining() / 1000 if self._remaining else self.total
 
     def before_call(self) -> float:
         """Return the seconds that are left for what comes before a call, such as making a client; less than 0 when there is no time for one."""
-        self._before_call = self._remaining() / 1000 if self._remaining else self.total
+        self._before_call = self.remaining()
         return (self._before_call if self.ends else max(self._before_call, 2 * self.call_timeout)) - self.call_timeout
 
     def note_call(self) -> None:
         """Remember how long the slowest call took, now that the one has ended for which `before_call` was asked last."""
-        if self._remaining:
-            self.slowest_call = max(self.slowest_call, self._before_call - self._remaining() / 1000)
+        self.slowest_call = max(self.slowest_call, self._before_call - self.remaining())
 
     def _seconds_for_handlers(self) -> float:
-        remaining = (self._remaining() if self._remaining else 0) / 1000
+        remaining = self.remaining()
         if remaining < self._check_below:
             from recoverable.aws._reserve import seconds_kept  # noqa: PLC0415  # quick handlers in small batches need it not
 

@@ -15,9 +15,8 @@ from aws.harness import Context, Mapping, ladder, sqs_endpoint
 from aws.records import event, received, record
 from builders import seconds
 from recoverable import Message
-from recoverable._flow.deadline import Deadline
 from recoverable._sqs.clients import client as process_client
-from recoverable.hosting import Environment, current_environment, utc_clock
+from recoverable.hosting import Deadline, Environment, current_environment, utc_clock
 from servers.faulty_proxy import FaultyProxy
 from servers.fixtures import NewQueue
 from servers.moto import REGION

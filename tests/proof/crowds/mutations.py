@@ -8,10 +8,11 @@ from typing import Any
 
 from proof.crowds.cases import GRANTING, OVERLAPPING
 from proof.sqs.mutations import delete_first, never, no_seconds, send_twice, with_one_too_many, without_due_date
-from recoverable._errors import HandlerTimeout, TimeUp
+from recoverable import HandlerTimeout
 from recoverable._flow.deadline import FOREVER
 from recoverable._ladder.delivery import Delivery, last_delivery_that_runs, restore_retry_state
 from recoverable.aws._order import Group, held_longest_first
+from recoverable.hosting import TimeUp
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from azure.servicebus import ServiceBusMessage
 
 from proof.mistakes import Mutation
 from proof.sqs.outgoing_mutations import by_place, completed, with_the_time
-from recoverable._message import Message, received
+from recoverable import Message
+from recoverable._message import received
 from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox
 from recoverable.azure._copies import broker_id

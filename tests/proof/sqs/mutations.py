@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from proof.mistakes import Mutation
+from recoverable import Message
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import Forward, Platform
-from recoverable._message import Message
 from recoverable._sqs.answers import Failure, was_reset
 from recoverable._sqs.batches import BatchOperation, Entry
 from recoverable._sqs.broker import Broker

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from proof.mistakes import Mutation
+from recoverable import Message
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE, Settlement
-from recoverable._message import Message, received
+from recoverable._message import received
 from recoverable._outgoing.identity import content_of
 from recoverable._outgoing.message import Outgoing
 from recoverable._outgoing.outbox import Outbox

@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from proof.mistakes import Mutation
+from recoverable.timeouts import DynamoDbStore, Timeouts
 from recoverable.timeouts._dispatcher import Run
 from recoverable.timeouts._dynamodb_items import key_of
 from recoverable.timeouts._dynamodb_shards import ShardStates
-from recoverable.timeouts._dynamodb_store import DynamoDbStore
-from recoverable.timeouts._scheduling import Timeouts
 from recoverable.timeouts._shards import Shard, claim_shard
 from recoverable.timeouts._store import Kept
 from recoverable.timeouts._timeout import to_microseconds

@@ -5,8 +5,7 @@ from __future__ import annotations
 from builders import seconds
 from proof.timeouts.history import Noted
 from proof.timeouts.setting import CORRELATION, HOME, Planned, Setting
-from recoverable.timeouts import StoreUnavailable, Timeout, Timeouts
-from recoverable.timeouts._sending import SendFailed
+from recoverable.timeouts import SendFailed, StoreUnavailable, Timeout, Timeouts
 
 
 class Users:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
@@ -16,7 +17,7 @@ from recoverable.aws.powertools._record_handler import Answers, HookedCalls, Rec
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import datetime, timedelta
     from typing import Self
 
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_sqs import SQSClient
 
-    from recoverable._flow.invocation import Invocation
     from recoverable._ladder.settlement import Counter
-    from recoverable._message import Message
     from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
@@ -123,10 +122,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         event = {"Records": self.records}
         refuse_fifo(event)
         calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.settings.recoverability))
-
-        def run_handlers(group: Iterator[Message], invocation: Invocation) -> None:
-            attempt_all(group, invocation, calls)
-
+        run_handlers = partial(attempt_all, handler=calls)
         unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)
         self.batch_response = cast("Any", response(unfinished))  # Powertools has a type of its own for it
         return calls.answers
@@ -154,13 +150,10 @@ class RecoverableBatchProcessor(BatchProcessor):
 
 
 def refuse_fifo(event: dict[str, Any]) -> None:
-    """Raise ValueError if the records are of a FIFO queue; what is of no queue is refused where the records are read."""
-    records = event["Records"]
-    first = records[0] if isinstance(records, list) and records else None
-    if not isinstance(first, dict) or not str(first.get("eventSourceARN")).endswith(".fifo"):
-        return
+    """Raise ValueError if the records are of a FIFO queue, or of none."""
     queue, _ = records_of(event)
-    raise ValueError(
-        f"'{queue.name}' is a FIFO queue, and RecoverableBatchProcessor serves standard queues; "
-        "take recoverable.aws.SqsEndpoint, which keeps the order of each group"
-    )
+    if queue.fifo:
+        raise ValueError(
+            f"'{queue.name}' is a FIFO queue, and RecoverableBatchProcessor serves standard queues; "
+            "take recoverable.aws.SqsEndpoint, which keeps the order of each group"
+        )

@@ -7,8 +7,17 @@ from datetime import timedelta
 
 import azure.functions as func
 
-from recoverable import Delayed, ErrorContext, Failed, Immediate, Message, MoveToError, Recoverability, default_policy
-from recoverable._ladder.policy import Action
+from recoverable import (
+    Action,
+    Delayed,
+    ErrorContext,
+    Failed,
+    Immediate,
+    Message,
+    MoveToError,
+    Recoverability,
+    default_policy,
+)
 from recoverable.azure import ServiceBusEndpoint
 
 IN_ORDER = Recoverability(Immediate(1), Delayed(1, timedelta(seconds=1)), Failed("error"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recoverable.aws._hidden import (
+from recoverable.aws._lease import (
     NEVER,
     Change,
     Known,
