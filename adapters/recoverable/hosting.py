@@ -61,11 +61,6 @@ class Environment:
     `function_timeout` is after how many seconds a Functions host stops an invocation, where it is not host.json that says it.
     """
 
-    __slots__ = (
-        "call_handler_within", "call_within", "client", "clock", "deadline", "function_timeout", "kept", "later", "runner",
-        "seconds", "sleep", "topic_client", "wrap_handler",
-    )  # fmt: skip
-
     def __init__(
         self,
         client: Any,

@@ -19,7 +19,7 @@ MOST = {
     "Service Bus, a move to the error queue": (25, 70),
     "SQS, `errors retry`": (30, 194),
 }
-"""Files, and calls from one into another; raised only in the commit that adds what needs it. Of a failure on SQS one file and 16 calls
+"""Files, and calls from one into another; raised only in the commit that adds what needs it. Of a failure on SQS one file and 13 calls
 know until when its message is hidden (`aws/_lease.py`); of a move to the error queue eight and six say what its body is, and for how long
 its handler ran, and on Service Bus one file and two calls keep what ServiceControl would lose; of each failure one call asks whether its
 exception can be read; of `errors retry` two calls ask whose dead letters come by a queue in between."""

@@ -64,12 +64,12 @@ def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> I
     for message in messages:
         yield message
         attempted, delivery = message, delivery_of(message)
-        while (has_waited := waits_here(settlements.get(attempted))) or retries_here(
-            settlements.get(attempted), delivery, invocation, platform
+        while waits_here(settlement := settlements.get(attempted)) or retries_here(
+            settlement, delivery, invocation, platform
         ):
             # it counts messages: the time of all their attempts says how long the next ones take
             invocation.finished -= 1
-            attempted = delivery.next_attempt(counted=0 if has_waited else 1)
+            attempted = delivery.next_attempt(counted=0 if waits_here(settlement) else 1)
             yield attempted
 
 

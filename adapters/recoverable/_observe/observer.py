@@ -39,8 +39,6 @@ class Attempt:
         began: when it began.
     """
 
-    __slots__ = ("began", "delivery", "handler_time", "message", "span")
-
     def __init__(self, delivery: Delivery, began: datetime) -> None:
         self.delivery, self.message, self.began = delivery, delivery.message, began
         self.handler_time: timedelta | None = None  # until it has ended

@@ -42,8 +42,6 @@ class OpenSpan:
         token: what makes the surrounding one current again.
     """
 
-    __slots__ = ("ended_at", "span", "token")
-
     def __init__(self, span: Span, token: Any) -> None:
         self.span, self.token = span, token
         self.ended_at: int | None = None

@@ -51,10 +51,6 @@ class Limiter:
         in_batches: True where messages that are due together come in one invocation.
     """
 
-    __slots__ = (
-        "_claim", "_clock", "_in_batches", "_limit", "_probe", "_recoverability", "_refreshed", "_sleep", "breaker",
-    )  # fmt: skip
-
     def __init__(
         self, breaker: Breaker, recoverability: Recoverability, clock: Callable[[], datetime],
         *, sleep: Callable[[float], None] = sleep, in_batches: bool = False,

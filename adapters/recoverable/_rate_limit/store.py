@@ -69,10 +69,6 @@ class Breaker:
         log: writes a line to the log.
     """
 
-    __slots__ = (
-        "_lock", "_may_limit_others", "_retry_at", "_store", "_switching", "_unconfirmed", "alert", "limit", "log", "snapshot",
-    )  # fmt: skip
-
     def __init__(self, limit: RateLimit, log: Log) -> None:
         self.limit, self.log = limit, log
         self._store: CircuitStore = limit.store or MemoryCircuit()

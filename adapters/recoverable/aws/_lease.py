@@ -208,9 +208,8 @@ def is_lost(receive: Receive, known: Known, at: float) -> bool:
 
 
 class Memory:
-    """What a process remembers of a queue from one invocation to the next: what it is set to, as SQS said last, and when to ask again; whether SQS
-    may still say it; when an invocation last began late; when SQS last denied a change of visibility; and that a warning of delays was given, on
-    a FIFO queue.
+    """The memory that a process has of a queue: what SQS said last of its settings, and when it is asked again; whether it may still say them;
+    when an invocation last began late; when a change of visibility was last denied; and on a FIFO queue that a warning of long delays was given.
     """
 
     attributes = UNKNOWN

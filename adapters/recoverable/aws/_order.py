@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable._errors import UnreportedFailure
@@ -34,7 +33,7 @@ CLOCK_SKEW = 1.0
 
 
 def standard_batch(batch: Batch) -> MessageGroups:
-    """Return the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
+    """Yield the messages of a standard queue in groups; what needs no handler is settled first. See `groups`."""
     invocation, restored = batch.invocation, batch.restored
     came_before = any(delivery.deliveries > 1 for delivery in restored)
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
@@ -46,14 +45,10 @@ def standard_batch(batch: Batch) -> MessageGroups:
     for delivery in map(delivery_of, batch.messages):
         if delivery not in settled:
             (aside if delivery in not_hidden else ready).append(delivery)
+    if without_handler := [*settled, *aside]:
+        yield [delivery.message for delivery in without_handler], False
     left = batch.time.for_handlers
-    ordered = groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None)
-    return in_messages(chain([([*settled, *aside], False)] if settled or aside else [], ordered))
-
-
-def in_messages(groups: Iterable[Group]) -> MessageGroups:
-    """Yield the groups with the messages of their deliveries."""
-    for group, runs in groups:
+    for group, runs in groups(ready, lambda: (left is not None and left() <= 0) or invocation.interruption is not None):
         yield [delivery.message for delivery in group], runs
 
 

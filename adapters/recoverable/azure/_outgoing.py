@@ -134,7 +134,7 @@ def send_outgoing(work: Processing) -> None:
     results = iter(work.send([copy for each in copies.values() for copy in each]))
     unsent = {delivery: unsent_of(each, results) for delivery, each in copies.items()}
     rest = pauses(min(work.patience, work.seconds_for_sends() / 2))
-    refusals = {delivery: send_rest(delivery, unsent[delivery], work, rest) for delivery, _, _ in waiting}
+    refusals = {delivery: send_rest(delivery, each, work, rest) for delivery, each in unsent.items()}
     answers = {copy.to for delivery, refused in refusals.items() if refused is None for copy in copies[delivery]}
     for delivery, _, seconds in waiting:
         refused = refusals[delivery]

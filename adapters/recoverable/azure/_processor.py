@@ -67,7 +67,7 @@ class Processor(Frozen):
         is_coroutine: True if it returns a coroutine.
         settings: the endpoint's settings.
         platform: what it counts and can do.
-        times: for how long an invocation may do what its host sets an end to.
+        times: those of its invocations.
         environment: client and clock of an invocation that no test makes.
         facts_file: the path of the file that takes all facts, where a host asks for them.
     """

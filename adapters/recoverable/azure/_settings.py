@@ -102,14 +102,15 @@ class ServiceBusSettings(Frozen):
 
 
 class Times(NamedTuple):
-    """For how long an invocation may do what its host sets an end to; None where nothing sets one.
+    """The times of an endpoint's invocations; None where nothing ends what it says.
 
     Args:
-        patience: repeat sends that Service Bus did not take, in seconds.
-        for_retries: start retries in process; None also where there are none.
-        in_place: have a message of a session wait inside it; None also where none waits there.
-        for_handlers: start handlers of a batch: while copies can still leave, with their repetitions, and in half of the lock at least.
-        for_sends: send copies of a batch, whose locks the host does not renew.
+        patience: for how many seconds sends are repeated that Service Bus did not take.
+        for_retries: for how long retries in process may start; None also without them.
+        in_place: for how long a message of a session may wait inside an invocation; None also where none does.
+        for_handlers: for how long handlers of a batch may start: while copies can still leave, with their repetitions, and in half of the
+            lock at least.
+        for_sends: for how long copies of a batch may be sent, whose locks the host does not renew.
     """
 
     patience: float
@@ -125,19 +126,20 @@ def times_of(settings: ServiceBusSettings) -> Times:
     Raises:
         ValueError: order is kept, and an invocation cannot wait out one of the delays.
     """
+    in_process = settings.recoverability.immediate.in_process
     resend = RESEND_IN_A_BATCH if settings.batch else RESEND
     patience = resend if settings.resend_for is None else settings.resend_for
     for_retries = in_place = for_handlers = for_sends = None
     if settings.lock is not None:
         for_sends = settings.lock - min(MARGIN, settings.lock / 10)
         for_handlers = max(for_sends - patience, settings.lock / 2)
-    if settings.recoverability.immediate.in_process or settings.waits_in_place:
+    if in_process or settings.waits_in_place:
         from recoverable.azure._waiting import check_delays, host_options, longest_wait  # noqa: PLC0415  # for those who ask for it
 
         longest = longest_wait(host_options(os.environ))
         if (
-            settings.recoverability.immediate.in_process
-        ):  # in half of the time, so that one as long as all before it ends in time
+            in_process
+        ):  # in half of the time: a retry that takes no longer than all that was before it then ends in time
             for_retries = min(longest / 2, RETRY_IN_A_BATCH) if settings.batch else longest / 2
         if settings.waits_in_place:
             in_place = longest

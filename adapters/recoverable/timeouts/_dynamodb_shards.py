@@ -22,8 +22,6 @@ class ShardStates:
         table: the table.
     """
 
-    __slots__ = ("_table",)
-
     def __init__(self, table: Table) -> None:
         self._table = table
 

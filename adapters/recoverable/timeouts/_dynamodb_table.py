@@ -6,7 +6,7 @@ import os
 import time
 
 from recoverable._errors import StoreUnavailable
-from recoverable._sqs.answers import CONDITION_FAILED, code_of, object_problem, unavailable
+from recoverable._sqs.answers import CONDITION_FAILED, code_of, is_answer, object_problem, unavailable
 from recoverable.timeouts._timeout import Unreadable
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -28,6 +28,9 @@ TRIES = 6
 
 CONFLICT = "TransactionConflictException"
 """The code of a write that conflicts with a transaction."""
+
+NOT_MET = {CONDITION_FAILED, "ConditionalCheckFailed"}
+"""The code of a write whose condition does not hold, and the reason of a transaction that has such a one."""
 
 CONFLICTS = 10
 """How often a write that conflicts with a transaction, or a transaction that conflicts with another, is tried: 2 s or so in all."""
@@ -54,8 +57,6 @@ class Table:
         name: the table's name or ARN.
         sleep: waits for so many seconds.
     """
-
-    __slots__ = ("_client", "_sleep", "name")
 
     def __init__(
         self, client: Callable[[], DynamoDBClient], name: str, *, sleep: Callable[[float], object] = time.sleep
@@ -88,26 +89,21 @@ class Table:
 
     def put(self, item: Item, condition: str | None = None, values: Item | None = None) -> Item | None:
         """Write an item if the condition holds. Return what was there before, which is nothing where it is new; None when it did not hold."""
-        request = conditional(condition, values)
-        return self._write_if("put_item", Item=to_attributes(item), ReturnValues="ALL_OLD", **request)
+        request = {"Item": to_attributes(item), "ReturnValues": "ALL_OLD", **conditional(condition, values)}
+        return self._write_if("put_item", TableName=self.name, **request)
 
     def update(
         self, key: Key, change: str, condition: str | None = None, values: Item | None = None, **more: Any
     ) -> Item | None:
         """Change an item if the condition holds. Return the new attributes, as far as they are asked for, or None when it did not hold."""
-        return self._write_if("update_item", **update_of(key, change, condition, values), **more)
+        return self._write_if("update_item", TableName=self.name, **update_of(key, change, condition, values), **more)
 
     def update_while(self, checked: Key, condition: str, values: Item, update: Mapping[str, Any]) -> bool:
         """Change an item, as `update_of` says, while a condition on another one holds. True if the conditions on both held."""
         check = {"Key": to_attributes(checked), **conditional(condition, values)}
         named = {"ConditionCheck": check, "Update": update}
         actions = [{verb: {"TableName": self.name, **what}} for verb, what in named.items()]
-        for tried in range(CONFLICTS):
-            reasons = self._transact_once(actions)
-            if reasons <= {"ConditionalCheckFailed"}:
-                return not reasons
-            self._pause(tried)
-        raise StoreUnavailable(f"DynamoDB: a transaction was cancelled again and again: {', '.join(sorted(reasons))}")
+        return self._write_if("transact_write_items", TransactItems=actions) is not None
 
     def query(self, pk: str, where: str, *, before: str | None = None, page: int | None = None) -> Iterator[list[Item]]:
         """Yield the items of a partition, page by page, each page read when it is needed.
@@ -144,29 +140,19 @@ class Table:
         return call_client(self._client, "DynamoDB", operation, TableName=self.name, **request)
 
     def _write_if(self, operation: str, **request: Any) -> Item | None:
-        """Write an item, again while that conflicts with a transaction. Return the attributes that were asked for; None when the condition does not hold."""
+        """Write, again while that conflicts with a transaction. Return the attributes that were asked for; None when a condition does not hold."""
         for tried in range(CONFLICTS):
             try:
-                return from_attributes(self._call(operation, **request).get("Attributes", {}))
+                answer = call_client(self._client, "DynamoDB", operation, **request)
+                return from_attributes(answer.get("Attributes", {}))
             except StoreUnavailable as error:
-                code = code_of(error.__cause__)
-                if code == CONDITION_FAILED:
-                    return None
-                if code != CONFLICT:
+                reasons = refusals(error.__cause__)
+                if not reasons:
                     raise
+                if reasons <= NOT_MET:
+                    return None
             self._pause(tried)
-        raise StoreUnavailable("DynamoDB: a write conflicted with transactions again and again")
-
-    def _transact_once(self, actions: list[Any]) -> set[str]:
-        """Try the transaction. Return the reasons why it was cancelled; none when it is done."""
-        try:
-            call_client(self._client, "DynamoDB", "transact_write_items", TransactItems=actions)
-        except StoreUnavailable as error:
-            given = getattr(error.__cause__, "response", {}).get("CancellationReasons") or ()
-            if reasons := {reason.get("Code") or "None" for reason in given} - {"None"}:
-                return reasons
-            raise
-        return set()
+        raise StoreUnavailable(f"DynamoDB: a write was cancelled again and again: {', '.join(sorted(reasons))}")
 
     def _pages(self, operation: str, where: str, values: Item, **request: Any) -> Iterator[list[Item]]:
         """Yield the items of a query or scan that pass a filter, page by page; each page is requested when it is needed."""
@@ -209,6 +195,14 @@ def call_client(client: Callable[[], Any], service: str, operation: str, **reque
         raise unavailable(error, service) from error
 
 
+def refusals(error: BaseException | None) -> set[str]:
+    """Return why a write was not made whose condition does not hold, or which may be tried again; nothing for another error."""
+    answer: Any = getattr(error, "response", None) if is_answer(error) else {}
+    given = answer.get("CancellationReasons") or ()
+    reasons = {reason.get("Code") or "None" for reason in given} - {"None"}
+    return reasons or {code_of(error)} & {CONDITION_FAILED, CONFLICT}
+
+
 def conditional(condition: str | None, values: Item | None) -> dict[str, Any]:
     """Return a condition and the values of a change, as far as there are any, as a request takes them."""
     request: dict[str, Any] = {"ConditionExpression": condition} if condition else {}
@@ -249,8 +243,6 @@ class Bodies:
         bucket: its name; None when there is none.
         client: gives a boto3 S3 client.
     """
-
-    __slots__ = ("_client", "bucket")
 
     def __init__(self, bucket: str | None, client: Callable[[], S3Client]) -> None:
         self.bucket, self._client = bucket, client

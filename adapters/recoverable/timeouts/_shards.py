@@ -73,8 +73,6 @@ class Claim:
         horizon: the dispatcher dispatches what is due until then, in microseconds since 1970.
     """
 
-    __slots__ = ("empty_until", "horizon", "next_kept_at", "owner", "shard", "state", "unconfirmed")
-
     def __init__(self, shard: int, owner: str, state: Shard, horizon: int) -> None:
         self.shard, self.owner, self.state, self.horizon = shard, owner, state, horizon
         self.empty_until = state.watermark  # everything before this was read and found empty
