@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from aws.harness import Context
 from aws.recording_client import RecordingClient
@@ -88,16 +89,25 @@ def test_the_last_receive_moves_a_lost_message_to_the_error_queue_with_its_reaso
 
 
 class Patient(RecordingClient):
-    """Answers for a queue that hides a message for 30 s, six times."""
+    """Answers for a queue that hides a message for 30 s, six times; the first calls that send are refused."""
+
+    def __init__(self, refusals: int = 0) -> None:
+        super().__init__()
+        self._refusals = refusals
 
     def get_queue_attributes(self, **_: Any) -> dict[str, Any]:
         return {"Attributes": {"VisibilityTimeout": "30", "RedrivePolicy": '{"maxReceiveCount": 6}'}}
 
+    def send_message_batch(self, **call: Any) -> dict[str, Any]:
+        if self._refusals:
+            self._refusals -= 1
+            raise ClientError({"Error": {"Code": "ThrottlingException", "Message": "slow down"}}, "SendMessageBatch")
+        return super().send_message_batch(**call)
 
-@pytest.mark.parametrize(("receives", "copies"), [(4, 0), (5, 1), (6, 1)])
-def test_in_a_process_that_begins_late_a_message_that_came_before_goes_on_at_its_last_receive_but_one(
-    receives: int, copies: int
-) -> None:
+
+def delays_of_copies(receives: int, client: Patient) -> list[int]:
+    """Return the delays of the copies of a message that was received so often, and fails in a process that begins late; 0 of an error copy."""
+
     def fail(_: Message) -> None:
         raise ValueError("no")
 
@@ -105,14 +115,22 @@ def test_in_a_process_that_begins_late_a_message_that_came_before_goes_on_at_its
         first = (NOON - timedelta(minutes=count)).timestamp() * 1000
         return event(record(deliveries=count, system={"ApproximateFirstReceiveTimestamp": f"{first:.0f}"}))
 
-    client = Patient()
     ladder = Recoverability(Immediate(0), Delayed(1), Failed("errors"))
     endpoint = SqsEndpoint(fail, ladder, client=client.as_client(), clock=lambda: NOON)
-
     endpoint(received(1), Context(30))
     endpoint(received(receives), Context(30))
+    return [entry["DelaySeconds"] for entry in client.sent]
 
-    assert len(client.sent) == copies
+
+@pytest.mark.parametrize(("receives", "delays"), [(4, []), (5, [10]), (6, [0])])
+def test_in_a_process_that_begins_late_a_message_that_came_before_goes_on_at_its_last_receive_but_one(
+    receives: int, delays: list[int]
+) -> None:
+    assert delays_of_copies(receives, Patient()) == delays
+
+
+def test_the_error_copy_at_the_last_receive_is_sent_again_where_its_queue_is_busy_for_a_moment() -> None:
+    assert delays_of_copies(6, Patient(refusals=1)) == [0]
 
 
 def test_where_messages_may_not_be_hidden_anew_an_error_names_the_permission(

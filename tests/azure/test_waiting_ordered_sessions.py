@@ -173,6 +173,16 @@ def test_a_message_that_would_expire_while_it_waits_moves_to_the_error_queue_wit
     assert [seen.exception_type for seen in service_bus_world.queue(ERROR)] == ["ValueError"]
 
 
+def test_so_does_one_whose_time_to_live_ends_while_its_handler_runs(service_bus_world: ServiceBusWorld) -> None:
+    service_bus_world.fail("attempt", Slow(seconds(70)))
+    serve(service_bus_world)
+
+    service_bus_world.send(QUEUE, "bad", group_id="customer-7", time_to_live=seconds(60))
+    service_bus_world.run()
+
+    assert [seen.exception_type for seen in service_bus_world.queue(ERROR)] == ["ValueError"]
+
+
 @pytest.mark.parametrize("took", [pytest.param(0, id="while it waits"), pytest.param(25, id="while its handler runs")])
 def test_a_warning_comes_once_when_half_of_the_time_to_live_is_used(
     service_bus_world: ServiceBusWorld, caplog: pytest.LogCaptureFixture, took: float

@@ -15,16 +15,19 @@ LONGEST_MARGIN, PART_OF_RETENTION = timedelta(hours=1), 10
 """What is kept of a message's retention for moving it to the error queue: an hour, and a tenth of the retention where that is less."""
 
 
-def why_it_expires(age: timedelta, wait: timedelta, *, retention: timedelta, invocation: timedelta) -> str:
+def why_it_expires(
+    delivery: Delivery, age: timedelta, wait: timedelta, *, retention: timedelta, invocation: timedelta
+) -> str:
     """Return why a message would not be seen again; "" where it comes in time: a redelivery renews no retention.
 
     Args:
+        delivery: the message; its handler may have run.
         age: the time since it was sent to this queue.
         wait: how long it would wait.
         retention: for how long the queue keeps it.
         invocation: how long one may last: after the wait there must be time for two.
     """
-    if age > retention:
+    if age - ran(delivery) > retention:
         return ""  # it would be gone: what says its age, or the retention, is wrong
     margin = min(LONGEST_MARGIN, retention / PART_OF_RETENTION)
     if age + wait + 2 * invocation + margin < retention:
@@ -42,5 +45,10 @@ def uses_half(delivery: Delivery, age: timedelta, wait: timedelta, *, retention:
         retention: for how long the queue keeps it.
         is_first: True if it came for the first time; it may be as old by then.
     """
-    half, ran = retention / 2, timedelta(seconds=delivery.handler_seconds or 0)
-    return age + wait >= half and (age - ran < half or is_first)
+    half = retention / 2
+    return age + wait >= half and (age - ran(delivery) < half or is_first)
+
+
+def ran(delivery: Delivery) -> timedelta:
+    """Return for how long the handler of a message ran."""
+    return timedelta(seconds=delivery.handler_seconds or 0)

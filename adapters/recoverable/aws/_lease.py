@@ -244,7 +244,7 @@ class KnownQueue:
     def _ask(self, now: float) -> None:
         ask, memory = self._batch.broker.attributes, self.memory
         asked = ask()
-        if isinstance(asked, Failure) and not asked.is_for_good:
+        if isinstance(asked, Failure) and asked.may_repeat:
             asked = ask()
         if not isinstance(asked, Failure):
             memory.attributes, memory.ask_at, memory.may_still_say = asked, now + ASK_AGAIN, False
@@ -291,7 +291,7 @@ class KnownQueue:
         time, age = self._batch.time, self.now_at_sqs() - sent_at
         wait = timedelta(seconds=2 * self.visibility_timeout) if after is None else after
         invocation = timedelta(seconds=0 if time.for_handlers is None else time.total)
-        return why_it_expires(age, wait, retention=self.retention, invocation=invocation)
+        return why_it_expires(delivery, age, wait, retention=self.retention, invocation=invocation)
 
 
 class HiddenLease:

@@ -201,8 +201,9 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     broker, to = batch.broker, copies[0].to
 
     def waits(within: float) -> Iterator[float]:
-        """Yield the pauses that end while the messages are hidden."""
-        return pauses(min(within, batch.lease.seconds_left([copy.delivery for copy in copies])))
+        """Yield the pauses that end while the messages are hidden; of an error copy that leaves though they are not, all."""
+        left = batch.lease.seconds_left([copy.delivery for copy in copies])
+        return pauses(within if left <= 0 else min(within, left))
 
     failures = broker.send(SEND, to, [copy.entry for copy in copies], waits)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]

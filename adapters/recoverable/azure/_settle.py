@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from recoverable._errors import UnreportedFailure
 from recoverable._flow.refusals import MOST_REFUSALS
 from recoverable._ladder.backoff import FIRST_PAUSE, pauses
-from recoverable._ladder.decision import deferral_after_refusal
+from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
@@ -53,10 +54,12 @@ class Way(NamedTuple):
     Args:
         forward: the forwarding.
         bare: True if the copy lacks the headers that say why, which helps only where the copy broke a limit.
+        gives_up: True if it takes the place of a retry, which helps only where the message's own queue refuses that for good.
     """
 
     forward: Forward
     bare: bool = False
+    gives_up: bool = False
 
     @property
     def waits(self) -> bool:
@@ -70,16 +73,16 @@ class Letter:
     Args:
         delivery: the original.
         forward: its settlement.
-        settings: the endpoint's.
+        work: what the invocation works with.
         deferred: True if the message waits without an attempt: no other way is tried, because its handler can run instead.
 
     `stays` is True if the copy goes to the queue that the message came from; `ways` are the forwardings to try in turn; `taken` is the one
     that a queue took; `failure` is the first reason why one did not; `refusals` are the kinds of all reasons of a round.
     """
 
-    def __init__(self, delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, deferred: bool) -> None:
+    def __init__(self, delivery: Delivery, forward: Forward, work: Processing, *, deferred: bool) -> None:
         self.delivery, self.deferred, self.stays = delivery, deferred, is_source(forward.to, delivery)
-        self.ways = [Way(forward)] if deferred else ways(delivery, forward, settings, own=self.stays)
+        self.ways = [Way(forward)] if deferred else ways(delivery, forward, work, own=self.stays)
         self.taken: Way | None = None
         self.failure: Failure | None = None
         self.refusals: set[Kind] = set()
@@ -131,7 +134,7 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     # half of a batch's time is for the last round, which tries the other ways
     patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
     sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
-    letters = [Letter(delivery, forward, work.settings, deferred=deferred) for delivery, forward in forwards]
+    letters = [Letter(delivery, forward, work, deferred=deferred) for delivery, forward in forwards]
     # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again
     left = deliver(sorted(letters, key=lambda letter: -len(letter.delivery.native.get_body())), sending)
     for letter in letters:
@@ -140,28 +143,32 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     return left
 
 
-def ways(delivery: Delivery, forward: Forward, settings: ServiceBusSettings, *, own: bool) -> list[Way]:
+def ways(delivery: Delivery, forward: Forward, work: Processing, *, own: bool) -> list[Way]:
     """Return the forwardings to try in turn, each where the one before was refused.
 
     A copy for the error queue goes to the configured one where the policy's refuses it; where it breaks a limit, without the headers
     that say why, then without any of ours; and at last to the message's own queue, from which it is sent on. A retry in a batch that
-    breaks a limit goes to the error queue without headers of ours, because its neighbours would otherwise run again. A message
-    delivered by itself is redelivered.
+    its own queue refuses for good goes to the error queue, because its neighbours would otherwise run again; without headers of ours
+    where it breaks a limit. A message delivered by itself is redelivered, until it came back too often.
 
     Args:
         delivery: the original.
         forward: the settlement.
-        settings: say the configured error queue, and whether the message's neighbours are redelivered with it.
+        work: says the configured error queue, and whether the message's neighbours are redelivered with it.
         own: True if the copy goes to the queue that the message came from.
     """
-    if own and not settings.batch:
+    if own and not (work.settings.batch or delivery.at_limit or delivery.unreported):
         return [Way(forward)]
-    error_queue = settings.recoverability.failed.error_queue or ""
+    settings = work.invocation.recoverability
+    error_queue = settings.failed.error_queue or ""
     named = {MESSAGE_ID: delivery.message.id, FAILED_QUEUE: delivery.message.queue}
     faults = dict.fromkeys(delivery.carried.faults)  # of a copy that waited
     bare = [Way(Forward(error_queue, NO_DELAY, {**faults, **changes}), bare=True) for changes in (named, {})]
     if own:
-        return [Way(forward), *bare]
+        error = delivery.error or (UnreportedFailure() if delivery.unreported else None)
+        platform, now = work.invocation.platform, work.environment.clock()
+        moved = None if error is None else give_up(delivery, error, recoverability=settings, platform=platform, now=now)
+        return [Way(forward), *([Way(moved, gives_up=True)] if isinstance(moved, Forward) else []), *bare]
     elsewhere = forward.to.lower() != error_queue.lower()
     configured = [Way(Forward(error_queue, NO_DELAY, forward.changes))] if elsewhere else []
     return [Way(forward), *configured, *bare, Way(deferral_after_refusal(delivery, forward))]
@@ -241,6 +248,8 @@ def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failu
     failure: Failure | None = None
     for way in letter.ways:
         if way.bare and not (failure and may_fit_when_smaller(letter.delivery, failure)):
+            continue
+        if way.gives_up and not (failure and failure.is_for_good):
             continue
         copy = sending.copy(letter, way)
         failure = answers.get(copy.to) or sending.work.send([copy], alone=True)[0]

@@ -110,7 +110,7 @@ class SessionLease:
             return ""
         age, retention = self._invocation.clock() - began, ends - began
         wait = min(after or NO_DELAY, time_left(self._invocation))
-        why = why_it_expires(age, wait, retention=retention, invocation=NO_DELAY)
+        why = why_it_expires(delivery, age, wait, retention=retention, invocation=NO_DELAY)
         is_first = delivered(delivery.native.delivery_count) == 1
         if not why and uses_half(delivery, age, wait, retention=retention, is_first=is_first):
             from recoverable._observe.log import report_half_used  # noqa: PLC0415  # the failure side
