@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from azure.namespace import BRIEF, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus, called, properties_of
+from azure.namespace import BRIEF, INVOICES, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
 from recoverable import Message, Recoverability
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE
@@ -72,6 +72,21 @@ def test_a_coroutine_handler_gets_all_retries_too(bus: Bus) -> None:
     bus.serve(endpoint(handle), lambda: bus.seen(ERROR_QUEUE))
 
     assert orders.seen == LADDER
+
+
+def test_a_send_that_is_denied_as_a_link_to_its_own_queue_is_costs_no_attempt(bus: Bus) -> None:
+    attempts: list[int] = []
+
+    def handle(message: Message) -> None:
+        attempts.append(message.attempt)
+        message.send(INVOICES, "invoice")
+        for path, times in {INVOICES: 2, QUEUE: 1}.items():
+            bus.namespace.fail(Operation.ATTACH, Refuse("amqp:unauthorized-access"), path=path, times=times)
+
+    bus.send("order 42")
+    why = bus.serve(endpoint(handle, resend_for=seconds(10)), lambda: bus.seen(INVOICES))
+
+    assert (attempts, why, bus.seen(QUEUE)) == ([1], [], [])
 
 
 def test_each_message_of_a_batch_is_retried_by_itself(bus: Bus) -> None:

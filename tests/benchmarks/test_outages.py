@@ -11,6 +11,8 @@ from builders import NOW
 from simulation.outages.cell import Cell, most_in_a_second, simulate
 from simulation.outages.ways import FAILURES, WAYS
 
+pytestmark = pytest.mark.xdist_group("outages")  # one process makes what its tests share, once
+
 MESSAGES, MINUTES = 25, 10.0
 SECONDS = MINUTES * 60
 simulated = cache(simulate)

@@ -19,6 +19,8 @@ from recoverable._rate_limit.state import CLOSED
 if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
 
+pytestmark = pytest.mark.xdist_group("sharing")  # one process makes what its tests share, once
+
 ORDERS, INSTANCES, FAILURES, WAIT = 40, 20, 3, 2
 AWAY = timedelta(minutes=10)
 

@@ -16,6 +16,8 @@ from recoverable._rate_limit.state import CLOSED
 if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
 
+pytestmark = pytest.mark.xdist_group("store faults")  # one process makes what its tests share, once
+
 ORDERS, INSTANCES, FAILURES = 12, 4, 3
 FOR_EVER = 10_000.0
 

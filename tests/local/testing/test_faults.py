@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from traceback import extract_tb
 
 import pytest
 
@@ -184,3 +185,14 @@ def test_an_explorer_that_asks_for_the_impossible_is_told(sqs_world: SqsWorld) -
     sqs_world.send("orders", "x")
     with pytest.raises(ImpossibleFault, match="cannot happen before 'attempt'"):
         sqs_world.run()
+
+
+def test_an_exception_that_is_raised_at_each_attempt_has_the_frames_of_the_last_alone(sqs_world: SqsWorld) -> None:
+    error = KeyError("x")
+    sqs_world.serve("orders", endpoint())
+    rule = sqs_world.fail("attempt", Raises(error))
+    sqs_world.send("orders", "a card")
+    sqs_world.run()
+
+    assert rule.hits > 1
+    assert [frame.name for frame in extract_tb(error.__traceback__)].count("apply_fault") == 1

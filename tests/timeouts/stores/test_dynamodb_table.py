@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ConnectionClosedError
 
 from recoverable.timeouts import StoreUnavailable
 from waiting.rows import NOW, scan, stored, take
@@ -64,14 +64,21 @@ def test_a_transaction_that_is_put_off_is_asked_again(moto: Cloud, reasons: list
     assert store.hold_for_migration(row) is held
 
 
-def test_a_transaction_that_fails_without_a_reason_is_not_taken_for_done(moto: Cloud) -> None:
+@pytest.mark.parametrize("how", ["without a reason", "without an answer"])
+def test_a_transaction_that_fails_is_not_taken_for_done(moto: Cloud, how: str) -> None:
     store = moto.store()
     stored(store, NOW + HOUR)
     [row] = scan(store)
-    store._table._client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail_without_reason)
+    fail = {"without a reason": fail_without_reason, "without an answer": lose_the_connection}[how]
+    store._table._client().meta.events.register("before-call.dynamodb.TransactWriteItems", fail)
 
     with pytest.raises(StoreUnavailable):
         store.hold_for_migration(row)
+
+
+def lose_the_connection(**_: object) -> None:
+    """Fail as botocore does when a connection ends: the error has a response, and there is none."""
+    raise ConnectionClosedError(endpoint_url="https://dynamodb", response=None)
 
 
 def fail_without_reason(**_: object) -> None:

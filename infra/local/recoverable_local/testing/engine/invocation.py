@@ -191,7 +191,7 @@ class Invocation:
             case Slow(by):
                 self.spend(by.total_seconds())
             case Raises(error):
-                raise error
+                raise error.with_traceback(None)  # without the frames of the times before, which it would keep alive
             case _:
                 raise AssertionError(f"{fault} cannot happen here, and was not refused")
 
