@@ -65,8 +65,8 @@ def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
 def hand_back_apart(work: Processing, lock: timedelta) -> None:
     """Hand back those of a batch that were delivered before, so that they come back one by one, and each time further apart.
 
-    The batch outlived its locks, which the host does not renew, or its process ended. One of them may be too long for the lock, or end its process, and nobody can say which: together the others would run with it again
-    and again. Alone it is counted as everywhere.
+    The batch outlived its locks, which the host does not renew, or its process ended. One of them may be too long for the lock, or end its
+    process, and nobody can say which: together the others would run with it again and again. Alone it is counted as everywhere.
 
     Args:
         work: what the invocation works with.

@@ -100,6 +100,27 @@ def test_at_five_thousand_messages_each_call_costs_twice_what_it_costs_at_fifty_
     assert {name: deep > 2 * short for name, (short, deep) in costs.items()} == dict.fromkeys(costs, False), costs
 
 
+class CountingSet(set[Any]):
+    """A set that counts how often somebody goes through all of it."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.times += 1
+        return super().__iter__()
+
+
+@pytest.mark.usefixtures("url")
+def test_a_receive_from_a_standard_queue_does_not_go_through_all_that_is_in_flight() -> None:
+    queue = Queue(holds=30)
+    take(queue, 10)
+    queue.stored._pending_messages = in_flight = CountingSet(queue.stored.pending_messages)
+
+    take(queue, 10)
+
+    assert (len(in_flight), in_flight.times) == (20, 0)
+
+
 @pytest.mark.usefixtures("url")
 def test_each_message_comes_once_and_in_its_order_until_it_is_shown_again() -> None:
     queue = Queue(holds=25)

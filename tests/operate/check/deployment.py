@@ -104,7 +104,7 @@ class Shop:
             Attributes={"VisibilityTimeout": "180", "RedrivePolicy": json.dumps(redrive), **key},
         )
         functions.create_function(
-            FunctionName=self.name, Role=self.role(), Runtime="python3.13", Handler="app.handler", Timeout=30,
+            FunctionName=self.name, Role=self.role(self.name, {"sqs:SendMessage": "error", "sqs:*": "orders"}), Runtime="python3.13", Handler="app.handler", Timeout=30,
             Code={"ZipFile": code()}, Environment={"Variables": self.variables},
         )  # fmt: skip
         made = functions.create_event_source_mapping(
@@ -113,21 +113,40 @@ class Shop:
         self.mapping = made["UUID"]
         self.account.looping.add(self.name)
 
-    def role(self) -> str:
-        """Make the role, with one inline policy and one of AWS's own."""
+    def deploy_stamp(self) -> str:
+        """Put a queue for dead letters before the error queue, and a function that reads it; return the function's name."""
+        sqs, functions, name = self.account.client("sqs"), self.account.client("lambda"), f"{self.name}-stamp"
+        to_error = json.dumps({"deadLetterTargetArn": self.arn("error"), "maxReceiveCount": 50})
+        sqs.create_queue(
+            QueueName=f"{self.name}-dead", Attributes={"RedrivePolicy": to_error, "VisibilityTimeout": "180"}
+        )
+        to_dead = json.dumps({"deadLetterTargetArn": self.arn("dead"), "maxReceiveCount": self.max_receive_count})
+        orders = sqs.get_queue_url(QueueName=f"{self.name}-orders")["QueueUrl"]
+        sqs.set_queue_attributes(QueueUrl=orders, Attributes={"RedrivePolicy": to_dead})
+        functions.create_function(
+            FunctionName=name, Role=self.role(name, {"sqs:SendMessage": "error", "sqs:*": "dead"}), Timeout=30,
+            Runtime="python3.13", Handler="dead_letters.handler", Code={"ZipFile": code()},
+        )  # fmt: skip
+        functions.create_event_source_mapping(
+            FunctionName=name, EventSourceArn=self.arn("dead"), FunctionResponseTypes=list(self.response_types)
+        )
+        return name
+
+    def role(self, name: str, allowed: dict[str, str]) -> str:
+        """Make a role with an inline policy."""
         iam = self.account.client("iam")
-        role = iam.create_role(RoleName=self.name, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"]["Arn"]
-        self.may({"sqs:SendMessage": "error", "sqs:*": "orders"})
+        role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"]["Arn"]
+        self.may(allowed, role=name)
         return str(role)
 
-    def may(self, allowed: dict[str, str]) -> None:
+    def may(self, allowed: dict[str, str], *, role: str | None = None) -> None:
         """Put the inline policy: these actions on these queues."""
         statements = [
             {"Effect": "Allow", "Action": action, "Resource": self.arn(queue)} for action, queue in allowed.items()
         ]
         document = {"Version": "2012-10-17", "Statement": statements}
         self.account.client("iam").put_role_policy(
-            RoleName=self.name, PolicyName="shop", PolicyDocument=json.dumps(document)
+            RoleName=role or self.name, PolicyName="shop", PolicyDocument=json.dumps(document)
         )
 
 

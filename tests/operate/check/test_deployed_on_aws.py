@@ -78,6 +78,17 @@ def test_each_thing_that_is_wrong_is_found_as_it_is_deployed(check: Check, shop:
     )
 
 
+def test_of_a_function_that_reads_dead_letters_it_is_not_said_whether_it_stamps_them(check: Check, shop: Shop) -> None:
+    shop.deploy()
+    stamp = shop.deploy_stamp()
+
+    ran = check("--function", stamp, "--json", "--immediate-retries", "0", "--delayed-retries", "0")
+
+    why = f"{shop.name}-dead gets dead letters, and whether the function stamps them is in its code, which is not read"
+    unknown = {rule for rule, reason in not_checked(ran).items() if reason == why}
+    assert (ran.status, rules_found(ran), unknown) == (0, [], {"recursive-loop", "fifo-batch-size", "rights"})
+
+
 def test_what_may_not_be_read_is_not_checked_and_said(check: Check, shop: Shop) -> None:
     shop.deploy()
     shop.account.denied.add("/recursion-config")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from recoverable._sqs.answers import call_failure, is_answer
 from recoverable._sqs.batches import MAX_SIZE
@@ -295,7 +295,17 @@ def describe_mapping(aws: Aws, function: Function, mapping: Mapping[str, Any]) -
     return OnSqs(
         queue, errors, function=function, source=source_of(mapping, function), alarms=alarms_on(aws, errors),
         ladder=ladder_of(variables), code=NOT_READ, error_name=name, stamped=stamped_before(aws, queue, errors),
+        may_stamp=may_stamp(aws, queue),
     )  # fmt: skip
+
+
+def may_stamp(aws: Aws, queue: Queue | Unknown) -> Unknown | Literal[False]:
+    """Return why it is not known whether a function that reads a queue stamps dead letters; False where the queue gets none."""
+    if isinstance(queue, Unknown) or not any(sources_of(aws, queue.arn)):
+        return False
+    return Unknown(
+        f"{queue.name} gets dead letters, and whether the function stamps them is in its code, which is not read"
+    )
 
 
 def stamped_before(aws: Aws, queue: Queue | Unknown, errors: Queue | Unknown | None) -> Mapping[str, Unknown]:

@@ -121,10 +121,6 @@ class Holding:
         """Return how many are chosen."""
         return int(self._database.execute("SELECT count(*) FROM held WHERE target IS NOT NULL").fetchone()[0])
 
-    def close(self) -> None:
-        """Forget all."""
-        self._database.close()
-
 
 def marks(values: Sequence[str]) -> str:
     """Return a placeholder for each value."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal
 
 from recoverable._sqs.batches import MAX_SIZE
 from recoverable_operate.rules._endpoint import CODE_NOT_READ, Endpoint
@@ -248,6 +248,7 @@ class OnSqs:
         dangling: the references of the template to what it does not have.
         endpoints: True if it makes an endpoint for SQS in its VPC.
         stamped: where the functions that are known send each message of their queues with a reason, by the queues' names; None for others.
+        may_stamp: why it is not known whether a function whose code is not read stamps dead letters; False where its queue gets none.
         unread: why it is not known whether the function uses this package; empty where it does.
     """
 
@@ -264,12 +265,13 @@ class OnSqs:
     dangling: tuple[Dangling, ...] | Unknown = ()
     endpoints: bool = False
     stamped: Mapping[str, str | Unknown | None] = field(default_factory=dict)
+    may_stamp: Unknown | Literal[False] = False
     unread: str = ""
 
     @property
-    def stamps(self) -> bool:
+    def stamps(self) -> bool | Unknown:
         """True if the function is no endpoint, and stamps dead letters."""
-        return not isinstance(self.code, Unknown) and self.code.stamps
+        return self.may_stamp if isinstance(self.code, Unknown) else self.code.stamps
 
     @property
     def subject(self) -> str:

@@ -31,14 +31,21 @@ KEY_ACTIONS = ("kms:Decrypt", "kms:GenerateDataKey")
 )
 def rights(deployed: OnSqs) -> Iterator[Problem]:
     """Find rights that are missing; on a FIFO queue the role need not send, because its retries are no copies."""
-    return all_of((on_the_queue(deployed), on_the_error_queue(deployed)))
+    return all_of((on_the_queue(deployed), for_retries(deployed), on_the_error_queue(deployed)))
 
 
 def on_the_queue(deployed: OnSqs) -> Iterator[Problem]:
-    """Find what the role may not do on the queue."""
+    """Find what the role may not do on the queue, whatever the function is."""
     queue, may = known(deployed.queue), known(known(deployed.function).permissions)
-    retries = {} if deployed.stamps else RETRIES if known(queue.fifo) else RETRIES | COPIES
-    wanted = ON_THE_QUEUE | retries
+    yield from all_of(missing(may, action, queue.arn, queue.name, causes) for action, causes in ON_THE_QUEUE.items())
+
+
+def for_retries(deployed: OnSqs) -> Iterator[Problem]:
+    """Find what the role of an endpoint may not do on the queue."""
+    if known(deployed.stamps):
+        return
+    queue, may = known(deployed.queue), known(known(deployed.function).permissions)
+    wanted = RETRIES if known(queue.fifo) else RETRIES | COPIES
     yield from all_of(missing(may, action, queue.arn, queue.name, causes) for action, causes in wanted.items())
 
 

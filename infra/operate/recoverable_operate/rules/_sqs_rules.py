@@ -47,7 +47,7 @@ def partial_responses(deployed: OnSqs) -> Iterator[Problem]:
 @rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue, or it stamps dead letters.")
 def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
     """Find a function whose retries Lambda takes for a loop: each is a message to its own queue."""
-    if deployed.stamps:
+    if known(deployed.stamps):
         return
     function, queue = known(deployed.function), known(deployed.queue)
     if not known(queue.fifo) and not known(function.recursive_loop):  # a FIFO queue gets no copies of its own messages
@@ -62,7 +62,7 @@ def recursive_loop(deployed: OnSqs) -> Iterator[Problem]:
 @rule("The mapping of a FIFO queue has `BatchSize: 1`, unless the function stamps dead letters.")
 def fifo_batch_size(deployed: OnSqs) -> Iterator[Problem]:
     """Find batches of a FIFO queue: each delivery counts for all of their messages, also for those that did not run."""
-    if deployed.stamps:
+    if known(deployed.stamps):
         return
     source, queue = known(deployed.source), known(deployed.queue)
     if known(queue.fifo) and (size := known(source.batch_size)) > 1:

@@ -33,7 +33,6 @@ class Locks:
         self._held: dict[str, ServiceBusReceivedMessage] = {}
         self._until: dict[str, datetime] = {}
         self._duration, self._cost = 60.0, 0.0
-        self.lost = 0
 
     def add(self, number: str, message: ServiceBusReceivedMessage, until: datetime) -> None:
         """Hold a message that was just received, until its lock ends. The first one is renewed at once, to measure what that takes."""
@@ -68,12 +67,11 @@ class Locks:
                 self._renew_one(number)
 
     def _renew_one(self, number: str) -> None:
-        """Renew one lock; one that cannot be renewed is lost, and its message is delivered again."""
+        """Renew one lock; one that cannot be renewed is lost: its message is delivered again, and is not deleted here."""
         began = self._clock.now()
         try:
             self._until[number] = self._renew(self._held[number])
-        except Exception:  # noqa: BLE001  # whatever it is, the lock is not ours any more; it is counted, and reported at the end
+        except Exception:  # noqa: BLE001  # whatever it is, the lock is not ours any more; a message that was sent is reported when it is deleted
             self.remove(number)
-            self.lost += 1
         took = max((self._clock.now() - began).total_seconds(), LEAST_COST)
         self._cost = 0.8 * self._cost + 0.2 * took if self._cost else took
