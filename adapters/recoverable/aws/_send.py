@@ -17,7 +17,7 @@ from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
 from recoverable.aws._outgoing import Letter, SqsSender, batch_bytes
 from recoverable.aws._reserve import CALLS, USUAL_CALL
-from recoverable.aws._time_budget import call_timeout
+from recoverable.aws._time_budget import TimeBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable.aws._batch import Batch
-    from recoverable.aws._time_budget import TimeBudget
 
 MORE_THAN_TIME = "no time was left for '{to}': what the handler sent takes more time than its invocation has; raise the function's time-out, or send less at a time"
 
@@ -82,7 +81,7 @@ def warm_up(settle_within: timedelta) -> None:
     import recoverable._sqs.broker  # noqa: F401, PLC0415
 
     if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
-        client("sqs", region, call_timeout(settle_within.total_seconds()))
+        client("sqs", region, TimeBudget(None, settle_within).call_timeout)
 
 
 def send_outgoing(batch: Batch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cached_property
 
 from recoverable._flow.deadline import FOREVER
 from recoverable._sqs.queues import LONGEST_VISIBILITY
@@ -37,9 +38,8 @@ class TimeBudget:
         messages: messages of the batch that may have to be handed back; 0 where none can be without an attempt (FIFO).
         process_keeps: what the process remembers, so that it warns once.
 
-    `reserve` are the seconds that are kept in any case, `kept` those that are kept by now, and `call_timeout` those that
-    one call to SQS may take. `longest_visibility` are those for which a message can be hidden: the 12 hours that SQS allows count
-    from its receive, up to one invocation ago.
+    `reserve` are the seconds that are kept in any case, and `kept` those that are kept by now. `longest_visibility` are
+    those for which a message can be hidden: the 12 hours that SQS allows count from its receive, up to one invocation ago.
     `ends` is False where the process goes on when the time is over, so that there is always time for a call (Managed
     Instances).
     """
@@ -60,12 +60,17 @@ class TimeBudget:
 
             warn_of_little_time(self.total, self.reserve, {} if process_keeps is None else process_keeps)
             self.reserve = self.total / 2
-        self.messages, self.kept, self.call_timeout = messages, self.reserve, call_timeout(self.reserve)
+        self.messages, self.kept = messages, self.reserve
         self.longest_visibility = LONGEST_VISIBILITY - self.total
         self.for_handlers = self._seconds_for_handlers if self._remaining else None
         """A function that returns how many seconds a handler that starts now may run; None when there is no limit."""
         # a large batch needs more than that from the start; a small one of quick handlers never needs it
         self._check_below = FOREVER if messages > SMALL_BATCH else self.total - CHECK_EVERY if messages else -FOREVER
+
+    @cached_property
+    def call_timeout(self) -> float:
+        """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
+        return max(int(self.reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
 
     def remaining(self) -> float:
         """Return the seconds until the invocation ends; all of its time where nothing ends it."""
@@ -81,14 +86,9 @@ class TimeBudget:
         self.slowest_call = max(self.slowest_call, self._before_call - self.remaining())
 
     def _seconds_for_handlers(self) -> float:
-        remaining = self.remaining()
+        remaining = (self._remaining() if self._remaining else 0) / 1000
         if remaining < self._check_below:
             from recoverable.aws._reserve import seconds_kept  # noqa: PLC0415  # quick handlers in small batches need it not
 
             self._check_below, self.kept = remaining - CHECK_EVERY, seconds_kept(self, remaining)
         return remaining - self.kept
-
-
-def call_timeout(reserve: float) -> float:
-    """Return the seconds that one call to SQS may take, in whole tenths: each value has a client of its own, so few values are used."""
-    return max(int(reserve / 2 * 10) / 10, SHORTEST_CALL_TIMEOUT)
