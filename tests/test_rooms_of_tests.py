@@ -89,18 +89,8 @@ def test_tests_take_public_names_from_where_they_are_public() -> None:
 
 
 ON_TOP = (
-    "benchmarks",
-    "cdk",
-    "docs",
-    "end_to_end",
-    "functions",
-    "infra",
-    "local",
-    "nservicebus",
-    "operate",
-    "release",
-    "soak",
-)
+    "benchmarks", "cdk", "docs", "end_to_end", "functions", "infra", "local", "nservicebus", "operate", "release", "soak",
+)  # fmt: skip
 """The rooms of what is built on the package."""
 
 REACHED = {

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from recoverable.timeouts import Store
-from waiting.stores import CLOUDS, Cloud, sqlite
+from waiting.stores import CLOUDS, Cloud, in_tables, sqlite
 
 NewStore = Callable[[], Store]
 
-REAL = ["moto", pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("timeouts-ministack")])]
+MINISTACK = pytest.param("ministack", marks=[pytest.mark.slow, pytest.mark.xdist_group("timeouts-ministack")])
+REAL = ["moto", MINISTACK]
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +42,12 @@ def cloud(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud]) -> Clo
     return clouds(request.param)
 
 
-@pytest.fixture(params=["virtual", "sqlite", *REAL])
+@pytest.fixture(params=["virtual", "sqlite", "tables", MINISTACK])
 def store(request: pytest.FixtureRequest, clouds: Callable[[str], Cloud], tmp_path: Path) -> Iterator[Store]:
-    """Yield each store, empty: one in memory, one in a file, and one on each server."""
-    if request.param in ("virtual", "sqlite"):
+    """Yield each store, empty: SQLite in memory and in a file, DynamoDB in memory, and on a server."""
+    if request.param == "tables":
+        yield in_tables()
+    elif request.param in ("virtual", "sqlite"):
         with sqlite(":memory:" if request.param == "virtual" else tmp_path / "timeouts.sqlite") as made:
             yield made
     else:

@@ -8,11 +8,10 @@ from itertools import count
 from typing import Any
 
 from builders import seconds
-from proof.timeouts.table import Tables
 from recoverable.timeouts import DynamoDbStore
 from recoverable.timeouts._store import Kept
 from waiting.rows import NOW, claims
-from waiting.stores import OneShard
+from waiting.stores import OneShard, in_tables
 from waiting.world import Meddled
 
 
@@ -46,8 +45,7 @@ def kill() -> None:
 def every_point(scenario: Callable[[DynamoDbStore, int], bool]) -> int:
     """Play a scenario once for each point, each with a new table in memory, until there are no more, and return how many there were."""
     for nth in count(1):
-        client: Any = Tables()
-        if not scenario(OneShard("timeouts", client=client), nth):
+        if not scenario(in_tables(), nth):
             return nth - 1
     raise AssertionError
 

@@ -1,4 +1,4 @@
-"""Provide the stores that the contract is tested against: SQLite, and DynamoDB as two servers on loopback serve it."""
+"""Provide the stores that the contract is tested against: SQLite, and DynamoDB in memory and as two servers on loopback serve it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from uuid import uuid4
 import boto3
 from botocore.config import Config
 
+from proof.timeouts.table import Tables
 from recoverable.timeouts import DynamoDbStore
 from recoverable_local.timeouts import SqliteStore
 from servers.ministack import running_cloud
@@ -99,6 +100,12 @@ def ministack(folder: Path) -> Iterator[Cloud]:
     """Yield the small cloud that the template is deployed to."""
     with running_cloud(folder / "ministack.log") as cloud:
         yield Cloud(f"http://127.0.0.1:{cloud.port}")
+
+
+def in_tables() -> DynamoDbStore:
+    """Return a store in a new table in memory, whose answers are compared with moto's."""
+    client: Any = Tables()
+    return OneShard("timeouts", client=client)
 
 
 CLOUDS = {"moto": moto, "ministack": ministack}

@@ -59,6 +59,19 @@ def test_some_refused_is_partly_done(errors: Errors, error: Queue, orders: Queue
     assert (ran.status, bodies(orders), bodies(error)) == (PARTLY, ["good"], ["forged"])
 
 
+@pytest.mark.parametrize("most", [0, 1, 100], ids=["none in memory", "one in memory", "all in memory"])
+def test_what_is_chosen_is_sent_as_it_was_wherever_it_is_kept_meanwhile(
+    errors: Errors, error: Queue, orders: Queue, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recoverable_operate.errors._aws.client.MOST_KEPT", most)
+    for body in ("a", "b", "c"):
+        send_failed(error, body, headers=fault_headers(orders.name))
+
+    ran = errors("retry", "--queue", error.name, "--yes")
+
+    assert (ran.status, sorted(bodies(orders)), error.count()) == (DONE, ["a", "b", "c"], 0)
+
+
 @pytest.mark.parametrize("body", ["hello", '{"Headers": {"NServiceBus.MessageId": "1"'])
 def test_what_says_nothing_about_its_queue_goes_where_the_operator_says(
     errors: Errors, error: Queue, orders: Queue, body: str

@@ -37,6 +37,9 @@ COUNTS_SETTLE = 5
 EMPTY_POLLS = 3
 """Empty long polls after which a look has seen all: a receive asks some of SQS's servers, a long poll all of them."""
 
+MOST_KEPT = 100
+"""Chosen messages that are kept in memory: as many as wait at most where messages are sent while the look goes on."""
+
 
 class SqsErrorQueue:
     """An SQS error queue.
@@ -73,7 +76,7 @@ class SqsErrorQueue:
         self.address, self.ordered, self.depth = self._attributes.arn, self._attributes.fifo, self._attributes.depth
         self.sends_along = not self.ordered  # of a FIFO queue, a group is looked at before any of it is sent
         self._seconds = hidden_for(self._attributes.depth, rate)
-        self._held = Holding()
+        self._held, self._kept = Holding(), dict[str, FailedMessage]()
         self._sender_for, self._metrics_for = sender_for, metrics_for
         self._copies = CopySender(queue_from_arn(self.address), sender_for)
         self._began, self._seen = clock.now(), 0
@@ -124,8 +127,10 @@ class SqsErrorQueue:
         return self._ended
 
     def choose(self, message: FailedMessage, to: str) -> None:
-        """Note where a message is to be sent."""
-        self._held.choose(message.broker_id, to, json.dumps(message.native.record))
+        """Note where a message is to be sent, and keep it: a few in memory, which saves their reading again, the others on disk."""
+        if is_kept := len(self._kept) < MOST_KEPT:
+            self._kept[message.broker_id] = message
+        self._held.choose(message.broker_id, to, "" if is_kept else json.dumps(message.native.record))
 
     def take(self) -> Iterator[tuple[str, list[FailedMessage]]]:
         """Yield the chosen messages, which are hidden from others; of a FIFO group one at a time."""
@@ -133,8 +138,10 @@ class SqsErrorQueue:
             if self._too_long():
                 self._ended = "SQS hides no message for more than 12 hours"
                 return
-            yield chosen[0].target, [failed_message(json.loads(each.raw)) for each in chosen]
+            yield chosen[0].target, [self._kept.get(each.id) or failed_message(json.loads(each.raw)) for each in chosen]
             self._held.pass_over([each.id for each in chosen])
+            for each in chosen:
+                self._kept.pop(each.id, None)
 
     def missed(self) -> str | None:
         """Return what was chosen and not taken."""
