@@ -24,6 +24,7 @@ from recoverable import (
     Immediate,
     Message,
     MoveToError,
+    Observe,
     Policy,
     Recoverability,
     default_policy,
@@ -60,11 +61,16 @@ def world_with(*queues: str) -> ServiceBusWorld:
 
 
 def serve(
-    world: ServiceBusWorld, immediate: int = 0, delayed: int = 0, policy: Policy | None = None, **parts: Any
+    world: ServiceBusWorld,
+    immediate: int = 0,
+    delayed: int = 0,
+    policy: Policy | None = None,
+    observe: Observe | None = None,
+    **parts: Any,
 ) -> Orders:
     """Serve the queue."""
     orders = Orders()
-    settings = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERROR), policy=policy)
+    settings = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERROR), policy=policy, observe=observe)
     world.serve(
         QUEUE,
         ServiceBusEndpoint(
@@ -133,6 +139,21 @@ def test_a_retry_that_its_own_queue_refuses_for_good_moves_to_the_error_queue_wi
     [arrived] = world.queue(ERROR)
     runs = 1 if batch else 3  # by itself it is redelivered first, as often as a message may come without an outcome
     assert (orders.runs, arrived.exception_type, world.queue(QUEUE)) == ({"A": runs, "C": 1}, "ValueError", [])
+
+
+def test_it_is_reported_as_given_up() -> None:
+    world, reported = world_with(ERROR), list[str]()
+    world.fail("send_messages", Refused("amqp:unauthorized-access"), queue=QUEUE)
+    observe = Observe(
+        on_delayed_retry=lambda facts, _: reported.append("delayed retry"),
+        on_error=lambda facts, _: reported.append(f"moved to {facts.error_queue}"),
+    )
+    serve(world, 0, 3, observe=observe, batch=True)
+
+    world.send(QUEUE, "A")
+    world.run(for_=HOUR)
+
+    assert reported == [f"moved to {ERROR}"]
 
 
 def test_a_retry_that_its_own_queue_does_not_take_for_now_is_not_given_up() -> None:

@@ -137,9 +137,12 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     letters = [Letter(delivery, forward, work, deferred=deferred) for delivery, forward in forwards]
     # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again
     left = deliver(sorted(letters, key=lambda letter: -len(letter.delivery.native.get_body())), sending)
+    observer = work.invocation.observer
     for letter in letters:
-        if letter.replacement is not None:
-            work.invocation.settle(letter.delivery, letter.replacement)
+        if (instead := letter.replacement) is not None:
+            work.invocation.settle(letter.delivery, instead)
+            if letter.stays and observer is not None:
+                observer.note_given_up(letter.delivery, instead, letter.delivery.error)
     return left
 
 
