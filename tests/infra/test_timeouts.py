@@ -186,7 +186,7 @@ def test_the_functions_use_the_bucket_of_the_parameter(
 
     handler = run_path(str(ROOT / "functions" / "aws" / f"{function}.py"))["handler"]
 
-    store = handler._store if function == "timeouts" else handler._processor.settings.timeouts._store
+    store = handler._settings.store if function == "timeouts" else handler._processor.settings.timeouts._store
     assert (store._bodies.bucket is not None) is there
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from recoverable._frozen import Frozen, field
 from recoverable._ladder.backoff import LONGEST_DELAY, delay_while_redelivered
-from recoverable._ladder.delivery import delivery_of, runs_left
+from recoverable._ladder.delivery import UNREPORTED_ALLOWANCE, delivery_of, runs_left
 from recoverable._ladder.expiry import RETENTION, uses_half, why_it_expires
 from recoverable._ladder.policy import configured_delay
 from recoverable._limits import NO_DELAY
@@ -266,11 +266,14 @@ class KnownQueue:
         said = self.attributes.retention
         return self._batch.settings.retention or (RETENTION if said is None else timedelta(seconds=said))
 
-    @property
-    def longest_wait(self) -> timedelta:
-        """Return for how long a message may be hidden: briefly where it would wait for longer than its queue may keep it, and SQS may soon say that."""
+    def longest_wait(self, delivery: Delivery) -> timedelta:
+        """Return for how long a message may be hidden: briefly where it would wait for longer than its queue may keep it, SQS may soon say that,
+        and a delivery can be spared for asking: one that takes none of those that are forgiven.
+        """
         is_unknown = self.memory.may_still_say and self._batch.settings.retention is None
-        return LONGEST_DELAY if is_unknown else timedelta(seconds=self._batch.time.longest_visibility)
+        if is_unknown and runs_left(receives(delivery), self._batch.invocation.recoverability) > UNREPORTED_ALLOWANCE:
+            return LONGEST_DELAY
+        return timedelta(seconds=self._batch.time.longest_visibility)
 
     def now_at_sqs(self) -> datetime:
         """Return the time by the clock of SQS, which the times of its messages are by."""

@@ -311,7 +311,7 @@ def change_visibility(redelivered: list[tuple[Delivery, timedelta | None]], batc
     items: list[tuple[Delivery, Entry]] = []
     for delivery, after in redelivered:
         if after is not None:
-            longest = batch.lease.queue.longest_wait if after > LONGEST_DELAY else LONGEST_DELAY
+            longest = batch.lease.queue.longest_wait(delivery) if after > LONGEST_DELAY else LONGEST_DELAY
             seconds = int(min(timedelta(seconds=ceil(after.total_seconds())), longest).total_seconds())
             items.append((delivery, {**receipt(delivery), "VisibilityTimeout": seconds}))
     if missed := call_in_tens(CHANGE_VISIBILITY, items, REPEATED, batch):

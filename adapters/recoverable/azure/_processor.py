@@ -364,7 +364,7 @@ def send_all(forwards: Forwards, work: Processing) -> Steps:
         from recoverable.azure._settle import CopyNotSent, send_copies  # noqa: PLC0415  # the failure side
 
         if left := (yield partial(send_copies, forwards, work)):
-            to, error = left[0].ways[0].forward.to, left[0].failure and left[0].failure.error
+            to, error = left[0].decided.forward.to, left[0].failure and left[0].failure.error
             raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recoverable._errors import UnreportedFailure
 from recoverable._flow.refusals import MOST_REFUSALS
+from recoverable._flow.settle import NO_OUTCOME
 from recoverable._ladder.backoff import FIRST_PAUSE, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.faults import FAILED_QUEUE
@@ -32,6 +33,7 @@ CONFIGURED, OF_THE_POLICY = (
     "Failed(error_queue=...), or the setting RECOVERABLE_ERROR_QUEUE",
     "the policy's MoveToError(error_queue=...)",
 )
+NO_COPY = f"its queue took no copy of it, and {NO_OUTCOME}"
 PASSING = "Check the state of the queue '%s' and of the namespace if this lasts. The connection is '%s'."
 ADVICE: Mapping[Kind, str] = {
     "missing": "Create the queue '%s', or correct its name. The connection is '%s'.",
@@ -68,21 +70,20 @@ class Way(NamedTuple):
 
 
 class Letter:
-    """A message whose copy is to be sent, the ways to try, and what came of it.
+    """A message whose copy is to be sent, and what came of it.
 
     Args:
         delivery: the original.
         forward: its settlement.
-        work: what the invocation works with.
         deferred: True if the message waits without an attempt: no other way is tried, because its handler can run instead.
 
-    `stays` is True if the copy goes to the queue that the message came from; `ways` are the forwardings to try in turn; `taken` is the one
-    that a queue took; `failure` is the first reason why one did not; `refusals` are the kinds of all reasons of a round.
+    `stays` is True if the copy goes to the queue that the message came from; `decided` is the first way to try; `taken` is the one that a
+    queue took; `failure` is the first reason why one did not; `refusals` are the kinds of all reasons of a round.
     """
 
-    def __init__(self, delivery: Delivery, forward: Forward, work: Processing, *, deferred: bool) -> None:
+    def __init__(self, delivery: Delivery, forward: Forward, *, deferred: bool) -> None:
         self.delivery, self.deferred, self.stays = delivery, deferred, is_source(forward.to, delivery)
-        self.ways = [Way(forward)] if deferred else ways(delivery, forward, work, own=self.stays)
+        self.decided = Way(forward)
         self.taken: Way | None = None
         self.failure: Failure | None = None
         self.refusals: set[Kind] = set()
@@ -95,7 +96,7 @@ class Letter:
     @property
     def replacement(self) -> Forward | None:
         """Return the settlement that took the place of the one that was decided, where the message waits, or its retry was given up."""
-        if self.taken is None or self.taken is self.ways[0] or not (self.taken.waits or self.stays):
+        if self.taken is None or self.taken is self.decided or not (self.taken.waits or self.stays):
             return None
         return self.taken.forward
 
@@ -134,7 +135,7 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     # half of a batch's time is for the last round, which tries the other ways
     patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
     sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
-    letters = [Letter(delivery, forward, work, deferred=deferred) for delivery, forward in forwards]
+    letters = [Letter(delivery, forward, deferred=deferred) for delivery, forward in forwards]
     # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again
     left = deliver(sorted(letters, key=lambda letter: -len(letter.delivery.native.get_body())), sending)
     observer = work.invocation.observer
@@ -146,8 +147,8 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     return left
 
 
-def ways(delivery: Delivery, forward: Forward, work: Processing, *, own: bool) -> list[Way]:
-    """Return the forwardings to try in turn, each where the one before was refused.
+def ways(letter: Letter, work: Processing) -> Iterator[Way]:
+    """Yield the forwardings to try in turn, each where the one before was refused.
 
     A copy for the error queue goes to the configured one where the policy's refuses it; where it breaks a limit, without the headers
     that say why, then without any of ours; and at last to the message's own queue, from which it is sent on. A retry in a batch that
@@ -155,26 +156,29 @@ def ways(delivery: Delivery, forward: Forward, work: Processing, *, own: bool) -
     where it breaks a limit. A message delivered by itself is redelivered, until it came back too often.
 
     Args:
-        delivery: the original.
-        forward: the settlement.
+        letter: the message.
         work: says the configured error queue, and whether the message's neighbours are redelivered with it.
-        own: True if the copy goes to the queue that the message came from.
     """
-    if own and not (work.settings.batch or delivery.at_limit or delivery.unreported):
-        return [Way(forward)]
+    yield letter.decided
+    delivery, forward, own = letter.delivery, letter.decided.forward, letter.stays
+    if letter.deferred or (own and not (work.settings.batch or delivery.at_limit or delivery.unreported)):
+        return
     settings = work.invocation.recoverability
     error_queue = settings.failed.error_queue or ""
-    named = {MESSAGE_ID: delivery.message.id, FAILED_QUEUE: delivery.message.queue}
-    faults = dict.fromkeys(delivery.carried.faults)  # of a copy that waited
-    bare = [Way(Forward(error_queue, NO_DELAY, {**faults, **changes}), bare=True) for changes in (named, {})]
     if own:
-        error = delivery.error or (UnreportedFailure() if delivery.unreported else None)
+        error = delivery.error or (UnreportedFailure(NO_COPY) if delivery.unreported else None)
         platform, now = work.invocation.platform, work.environment.clock()
         moved = None if error is None else give_up(delivery, error, recoverability=settings, platform=platform, now=now)
-        return [Way(forward), *([Way(moved, gives_up=True)] if isinstance(moved, Forward) else []), *bare]
-    elsewhere = forward.to.lower() != error_queue.lower()
-    configured = [Way(Forward(error_queue, NO_DELAY, forward.changes))] if elsewhere else []
-    return [Way(forward), *configured, *bare, Way(deferral_after_refusal(delivery, forward))]
+        if isinstance(moved, Forward):
+            yield Way(moved, gives_up=True)
+    elif forward.to.lower() != error_queue.lower():
+        yield Way(Forward(error_queue, NO_DELAY, forward.changes))
+    named = {MESSAGE_ID: delivery.message.id, FAILED_QUEUE: delivery.message.queue}
+    faults = dict.fromkeys(delivery.carried.faults)  # of a copy that waited
+    for changes in (named, {}):
+        yield Way(Forward(error_queue, NO_DELAY, {**faults, **changes}), bare=True)
+    if not own:
+        yield Way(deferral_after_refusal(delivery, forward))
 
 
 def deliver(letters: Sequence[Letter], sending: Sending) -> list[Letter]:
@@ -218,12 +222,12 @@ def send_round(letters: list[Letter], sending: Sending, *, final: bool) -> list[
         sending: what it works with.
         final: True in the last round, in which a failure that may pass leads to the next way too.
     """
-    copies = [sending.copy(letter, letter.ways[0]) for letter in letters]
+    copies = [sending.copy(letter, letter.decided) for letter in letters]
     failures = sending.work.send(copies)
     failed = []
     for letter, failure in zip(letters, failures, strict=True):
         if failure is None:
-            letter.taken = letter.ways[0]
+            letter.taken = letter.decided
         else:
             failed.append(letter)
             letter.failure = letter.failure or (None if failure is UNTRIED else failure)
@@ -249,7 +253,7 @@ def send_by_first_way(letter: Letter, sending: Sending, answers: dict[str, Failu
     """
     letter.refusals.clear()
     failure: Failure | None = None
-    for way in letter.ways:
+    for way in ways(letter, sending.work):
         if way.bare and not (failure and may_fit_when_smaller(letter.delivery, failure)):
             continue
         if way.gives_up and not (failure and failure.is_for_good):
@@ -300,7 +304,7 @@ def failed_sends(letters: Sequence[Letter]) -> Iterator[tuple[str, Failure, str,
     groups: dict[tuple[str, str, str, str], tuple[Failure, list[str]]] = {}
     for letter in letters:
         if (failure := letter.failure) is not None:
-            key = letter.ways[0].forward.to, failure.kind, failure.reason, consequence_of(letter)
+            key = letter.decided.forward.to, failure.kind, failure.reason, consequence_of(letter)
             groups.setdefault(key, (failure, []))[1].append(letter.delivery.message.id)
     for (to, _, _, consequence), (failure, ids) in groups.items():
         yield to, failure, consequence, ids
@@ -311,7 +315,7 @@ def consequence_of(letter: Letter) -> str:
     taken = letter.taken
     if taken is None:
         return "Its handler runs now." if letter.deferred else "They stay on the queue and will be redelivered."
-    if taken is letter.ways[0]:
+    if taken is letter.decided:
         return "They were sent when it was repeated."
     if taken.bare:
         return f"They were moved to '{taken.forward.to}' without the headers that say why."

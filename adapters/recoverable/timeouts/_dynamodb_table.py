@@ -216,8 +216,18 @@ def update_of(key: Key, change: str, condition: str | None, values: Item | None)
 
 def to_attributes(item: Item) -> dict[str, Any]:
     """Return an item as DynamoDB takes it: texts and whole numbers, and what is of another type as DynamoDB returned it."""
-    kinds = {str: "S", int: "N"}
-    return {name: {kinds[type(value)]: str(value)} if type(value) in kinds else value for name, value in item.items()}
+    return {name: typed(value) for name, value in item.items()}
+
+
+def typed(value: Any) -> Any:
+    """Return a text, also one of an enumeration, or a whole number as DynamoDB takes it; what is of another type as it is."""
+    match value:
+        case str():
+            return {"S": value}
+        case int():
+            return {"N": str(value)}
+        case _:
+            return value
 
 
 def from_attributes(attributes: Mapping[str, Any]) -> Item:

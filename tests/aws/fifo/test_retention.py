@@ -21,9 +21,16 @@ def fail(message: Message) -> None:
     raise ConnectionError("no answer")
 
 
-def run(world: SqsWorld, *, delayed: Delayed = LONG, queue: Mapping[str, Any] | None = None, **settings: Any) -> None:
+def run(
+    world: SqsWorld,
+    *,
+    immediate: int = 0,
+    delayed: Delayed = LONG,
+    queue: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> None:
     """Send one message to a FIFO queue whose handler always fails, and run."""
-    ladder = Recoverability(Immediate(0), delayed, Failed("errors.fifo"))
+    ladder = Recoverability(Immediate(immediate), delayed, Failed("errors.fifo"))
     world.create_queue("errors.fifo", retention=timedelta(days=14))
     world.create_queue(
         "jobs.fifo", visibility_timeout=180, dead_letter_queue="errors.fifo", max_receive_count=100, **(queue or {})
@@ -110,7 +117,16 @@ def test_a_message_does_not_expire_while_sqs_does_not_say_the_retention(
     for nth in range(1, refusals + 1):
         sqs_world.fail("get_queue_attributes", Throttled(), nth=nth)
 
-    run(sqs_world, delayed=Delayed(1, 6 * HOUR), queue={"retention": 4 * HOUR})
+    run(sqs_world, immediate=2, delayed=Delayed(1, 6 * HOUR), queue={"retention": 4 * HOUR})
 
     (seen,) = sqs_world.queue("errors.fifo")
     assert seen.exception_type == reason
+
+
+def test_while_sqs_does_not_say_the_retention_no_attempt_of_the_last_ones_is_used_up(sqs_world: SqsWorld) -> None:
+    sqs_world.fail("get_queue_attributes", Throttled(), during=HOUR)
+
+    run(sqs_world, delayed=Delayed(1, 6 * HOUR))
+
+    (seen,) = sqs_world.queue("errors.fifo")
+    assert (seen.exception_type, attempts(sqs_world)) == ("ConnectionError", 2)

@@ -19,7 +19,7 @@ send = Broker.send
 
 def taken_for_sent(letters: list[Letter], sending: Sending, **_: Any) -> list[Letter]:
     """Take copies that could not be sent for sent."""
-    sending.work.send([sending.copy(letter, letter.ways[0]) for letter in letters])
+    sending.work.send([sending.copy(letter, letter.decided) for letter in letters])
     return []
 
 
@@ -83,9 +83,9 @@ def send_twice(broker: Broker, *what: Any, **how: Any) -> list[Failure | None]:
     return send(broker, *what, **how)
 
 
-def no_fallback(delivery: Delivery, forward: Forward, *_: object, **__: object) -> list[Way]:
+def no_fallback(letter: Letter, *_: object) -> list[Way]:
     """Leave a copy that its queue refuses where it is, with its whole batch."""
-    return [Way(forward)]
+    return [letter.decided]
 
 
 def does_not_wait(*_: object) -> None:
@@ -109,7 +109,7 @@ MUTATIONS = (
     Mutation("bus: no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "bus: one chance", "CONVICTED"),
     Mutation("bus: killers never reported", "_ladder.delivery.is_unreported", never, "bus: killer alone", "UNREPORTED"),
     Mutation("bus: too large given up", "_service_bus.senders.smaller", no_smaller, "bus: body at the limit", "UNREPORTED"),
-    Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "UNREPORTED"),
+    Mutation("bus: session dropped", "azure._copies.ARRAYS", {}, "bus: batch in sessions", "CHANGED"),
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
     Mutation("bus: sent twice", "_service_bus.senders.Broker.send", send_twice, "bus: one message", "COPIES"),
     Mutation("bus: refused copies fall back nowhere", "azure._settle.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),

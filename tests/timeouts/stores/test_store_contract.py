@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -20,6 +21,16 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "raw": {"DataType": "Binary.png", "BinaryValue": b"\x00\xff"},
     "count": {"DataType": "Number", "StringValue": "7"},
 }
+
+
+class Saga(StrEnum):
+    ORDER = "saga-1"
+
+
+def test_a_text_may_be_of_an_enumeration(store: Store) -> None:
+    store.put(Timeout(new_id(NOW, "ab" * 16, store.shards), "orders", "body", correlation=Saga.ORDER), now=NOW)
+
+    assert len(store.ids_by_correlation("saga-1")) == 1
 
 
 def test_an_empty_store_has_nothing_due(store: Store) -> None:
