@@ -101,7 +101,7 @@ def test_a_module_holds_one_idea(path: Path) -> None:
     assert lines_of_code(path) <= MOST_LINES
 
 
-MOST_FILES, MOST_CODE = 120, 10_016
+MOST_FILES, MOST_CODE = 120, 10_018
 """Files and lines of code of the runtime: what a function carries. They are raised only in the commit that adds what needs it."""
 
 

@@ -178,11 +178,12 @@ def hide(deliveries: list[Delivery], seconds: int, broker: Broker, batch: Batch)
     unconfirmed = [deliveries[n] for n, failure in failures.items() if failure.may_be_done]
     lease.note_change(unconfirmed, now + seconds, confirmed=False)
     lease.note_change([each for n, each in enumerate(deliveries) if n not in failures], now + seconds, confirmed=True)
+    level = logging.WARNING
     if any(failure.kind == "denied" for failure in failures.values()):
-        lease.queue.memory.denied_at = now
+        level, lease.queue.memory.denied_at = logging.ERROR, now
     for consequence, concerned in ((REFUSED, gone), (NOT_REPEATED, missed)):
         if concerned:
-            log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact)
+            log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, consequence, redact, level)
     return gone, as_a_whole
 
 

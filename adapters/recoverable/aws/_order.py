@@ -55,10 +55,9 @@ def standard_batch(batch: Batch) -> MessageGroups:
 def groups(ready: list[Delivery], is_time_over: Callable[[], bool]) -> Iterator[Group]:
     """Yield the deliveries in groups, each to be settled before the next one is asked for.
 
-    One message is tried before all others, alone: one whose next unreported delivery would be
-    its failure, or one that was stopped before; the others of these kinds are handed back before it runs. Fresh messages run together, with those
-    whose earlier deliveries were all reported.
-    Suspects run one by one, and those for which no time is left are handed back together.
+    One message is tried before all others, alone: one whose next unreported delivery would be its failure, or one that was stopped
+    before; the others of these kinds are handed back before it runs. Fresh messages run together, with those whose earlier deliveries
+    were all reported. Suspects run one by one, and those for which no time is left are handed back together.
 
     Args:
         ready: the records of a standard queue whose handlers may run.

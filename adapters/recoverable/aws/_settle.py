@@ -201,9 +201,9 @@ def send(copies: list[Copy], batch: Batch) -> dict[int, Failure]:
     broker, to = batch.broker, copies[0].to
 
     def waits(within: float) -> Iterator[float]:
-        """Yield the pauses that end while the messages are hidden; of an error copy that leaves though they are not, all."""
+        """Yield the pauses that end while the messages are hidden; all for error copies that leave though they are not."""
         left = batch.lease.seconds_left([copy.delivery for copy in copies])
-        return pauses(within if left <= 0 else min(within, left))
+        return pauses(within if left <= 0 and copies[0].forward.changes.get(FAILED_QUEUE) else min(within, left))
 
     failures = broker.send(SEND, to, [copy.entry for copy in copies], waits)
     too_large = [n for n, failure in failures.items() if failure.kind == "size"]
@@ -264,7 +264,8 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     """
     delivery, forward, queue, invocation = refused.delivery, refused.forward, batch.queue, batch.invocation
     known = batch.lease.queue
-    no_more = known.why_no_receive(delivery) or known.why_it_expires(delivery, longer_wait(delivery, batch))
+    no_receive = "" if failure.may_be_done else known.why_no_receive(delivery)
+    no_more = no_receive or known.why_it_expires(delivery, longer_wait(delivery, batch))
     if queue.fifo or not (failure.is_for_good or no_more):
         return None  # a FIFO queue keeps its order, and a copy without an answer may be there
     if delivery.given_up or forward.changes.get(FAILED_QUEUE):

@@ -229,7 +229,7 @@ def test_powertools_processor_has_a_heartbeat_too() -> None:
     assert (runs, hidden, world.queue("jobs")) == (["a"], ["after 120 s"] * 20, [])
 
 
-def test_where_no_beat_is_permitted_attempts_and_reason_are_as_without_one() -> None:
+def test_where_no_beat_is_permitted_attempts_and_reason_are_as_without_one(caplog: pytest.LogCaptureFixture) -> None:
     def fail(_: Message) -> None:
         raise ConnectionError("no answer")
 
@@ -238,7 +238,9 @@ def test_where_no_beat_is_permitted_attempts_and_reason_are_as_without_one() -> 
     served(world, fail, heartbeat=TWO_MINUTES)
 
     (seen,) = world.queue("errors")
+    errors = [each.message for each in caplog.records if each.levelname == "ERROR"]
     assert (seen.exception_type, seen.headers[ATTEMPTS]) == ("ConnectionError", "6")
+    assert errors[0].endswith("Check the permission sqs:ChangeMessageVisibility.")
 
 
 def test_no_call_is_made_without_a_heartbeat() -> None:
