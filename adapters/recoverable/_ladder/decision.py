@@ -211,9 +211,9 @@ def move_instead_of_waiting(
 
 def give_up(
     delivery: Delivery, exception: BaseException, *, recoverability: Recoverability, platform: Platform, now: datetime
-) -> Settlement:
-    """Return the settlement that moves a failed message to the default error queue, because no copy for a retry can be sent."""
-    return settlement_for(MoveToError(), case_of(delivery, exception, recoverability, platform, now))
+) -> Forward:
+    """Return the forwarding of a failed message to the default error queue, because no copy for a retry can be sent."""
+    return forward_failed(MoveToError(), case_of(delivery, exception, recoverability, platform, now))
 
 
 def case_of(
@@ -381,13 +381,18 @@ def settlement_for(action: Action, case: Case) -> Settlement:
             changes = copy_headers.delayed_retry(delivery, context)
             return delayed_copy(context.receive_address, delay, changes, platform, context.now)
         case MoveToError():
-            changes = copy_headers.move_to_error(context, platform, redactor_of(case.recoverability))
-            changes |= copy_headers.times_of_handler(delivery, context.now)
-            return Forward(target_of(action, case), NO_DELAY, changes)
+            return forward_failed(action, case)
         case Discard():
             return COMPLETE
         case _:
             assert_never(action)
+
+
+def forward_failed(action: MoveToError, case: Case) -> Forward:
+    """Return the forwarding of a failed message to an error queue, with the headers that say why."""
+    changes = copy_headers.move_to_error(case.context, case.platform, redactor_of(case.recoverability))
+    changes |= copy_headers.times_of_handler(case.delivery, case.context.now)
+    return Forward(target_of(action, case), NO_DELAY, changes)
 
 
 def target_of(action: MoveToError, case: Case) -> str:

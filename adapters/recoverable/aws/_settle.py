@@ -277,10 +277,8 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
         error = delivery.error
         if not isinstance(error, Exception):
             error = UnreportedFailure(f"its queue took no copy of it, and {no_more}")
-        moved = give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
-        if not isinstance(moved, Forward):
-            return None
-        later, to = moved, destination(moved.to, queue)
+        later = give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
+        to = destination(later.to, queue)
     return copy_of(delivery, later, source=queue, to=to, context=batch.time.context)
 
 

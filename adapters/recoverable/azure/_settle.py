@@ -167,9 +167,9 @@ def ways(letter: Letter, work: Processing) -> Iterator[Way]:
     error_queue = settings.failed.error_queue or ""
     if own:
         error = delivery.error or (UnreportedFailure(NO_COPY) if delivery.unreported else None)
-        platform, now = work.invocation.platform, work.environment.clock()
-        moved = None if error is None else give_up(delivery, error, recoverability=settings, platform=platform, now=now)
-        if isinstance(moved, Forward):
+        if error is not None:
+            platform, now = work.invocation.platform, work.environment.clock()
+            moved = give_up(delivery, error, recoverability=settings, platform=platform, now=now)
             yield Way(moved, gives_up=True)
     elif forward.to.lower() != error_queue.lower():
         yield Way(Forward(error_queue, NO_DELAY, forward.changes))

@@ -76,6 +76,17 @@ class Killed(BaseException):
     """Raised when the process is killed."""
 
 
+def cancel_and_die(tables: Tables, timeout_id: str, nth: int) -> None:
+    """Cancel a timeout in a process that is killed before one of its calls."""
+
+    def die(number: int, _name: str, _request: Any) -> None:
+        if number == nth:
+            raise Killed
+
+    with suppress(Killed):
+        store_on(tables, die).cancel(timeout_id, now=NOW)
+
+
 STEPS = range(1, 8)
 """The calls of a cancel that meets nobody, and the one after them."""
 
@@ -110,13 +121,7 @@ def test_a_timeout_comes_unless_its_cancel_says_otherwise(nth: int, reads: str) 
 def test_a_cancel_that_ended_anywhere_can_be_asked_for_again(nth: int) -> None:
     tables = Tables()
     made = stored(store_on(tables), NOW + HOUR)
-
-    def die(number: int, _name: str, _request: Any) -> None:
-        if number == nth:
-            raise Killed
-
-    with suppress(Killed):
-        store_on(tables, die).cancel(made.id, now=NOW)
+    cancel_and_die(tables, made.id, nth)
 
     assert store_on(tables).cancel(made.id, now=NOW)
     assert take(store_on(tables), NOW + HOUR) == []
@@ -129,13 +134,7 @@ def test_what_was_being_cancelled_when_it_was_taken_comes_although_the_cancel_en
     stored(store_on(tables), NOW - HOUR)
     take(store_on(tables))
     made = stored(store_on(tables), NOW + HOUR)
-
-    def die(number: int, _name: str, _request: Any) -> None:
-        if number == nth:
-            raise Killed
-
-    with suppress(Killed):
-        store_on(tables, die).cancel(made.id, now=NOW)
+    cancel_and_die(tables, made.id, nth)
     for hours in (1, 2, 3):  # the watermark passes what it found empty
         came = take(store_on(tables), NOW + hours * HOUR)
         if came:
