@@ -51,7 +51,7 @@ crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or
 	PYTHONPATH=tests $(BIN)/python -m proof.fifo
 
 interleavings: $(READY) ## all 58 million orders in which a trigger is paused, let run and repaired while calls fail; half a minute
-	PYTHONPATH=tests $(BIN)/python -m aws.rate_limit.interleaving
+	PYTHONPATH=tests $(BIN)/python -m circuits.aws.interleaving
 
 properties: $(READY)    ## the properties on inputs that no run has tried yet; `make test` tries the same ones each time
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile drawn

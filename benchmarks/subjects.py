@@ -83,7 +83,7 @@ def ours(*, parses: bool = True) -> Handler:
 def limited() -> Handler:
     """Return our endpoint with a rate limit, whose circuit is closed: nothing fails."""
     from recoverable import RateLimit, Recoverability
-    from recoverable.aws import DynamoDbCircuit
+    from recoverable.circuits import DynamoDbCircuit
 
     return endpoint(Recoverability(rate_limit=RateLimit(20, store=DynamoDbCircuit("circuits", "orders"))))
 

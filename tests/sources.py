@@ -18,13 +18,14 @@ PACKAGE = Path(recoverable.__file__).parent
 LOCAL = Path(recoverable_local.__file__).parent
 OPERATE = Path(recoverable_operate.__file__).parent
 RUNTIME_FOLDERS = {
-    "_flow", "_ladder", "_observe", "_outgoing", "_rate_limit", "_service_bus", "_sqs", "aws", "azure", "timeouts",
+    "_flow", "_ladder", "_observe", "_outgoing", "_rate_limit", "_service_bus", "_sqs", "aws", "azure", "circuits",
+    "powertools", "timeouts",
 }  # fmt: skip
 """The subpackages of the runtime, and no others."""
 
 PUBLIC = {
-    "recoverable", "recoverable.aws", "recoverable.aws.powertools", "recoverable.azure", "recoverable.headers",
-    "recoverable.hosting", "recoverable.timeouts",
+    "recoverable", "recoverable.aws", "recoverable.azure", "recoverable.circuits", "recoverable.headers",
+    "recoverable.hosting", "recoverable.powertools", "recoverable.timeouts",
 }  # fmt: skip
 """The modules of the runtime whose names anybody may import."""
 

@@ -9,7 +9,7 @@ import pytest
 from azure.endpoints import endpoint
 from recoverable import StoreUnavailable
 from recoverable._cli import main
-from recoverable.azure import TableCircuit
+from recoverable.circuits import TableCircuit
 
 KEY = "aHVudGVyMg=="
 SERVICE_BUS = f"Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=app;SharedAccessKey={KEY}"

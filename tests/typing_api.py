@@ -33,19 +33,11 @@ from recoverable import (
     UnreportedFailure,
     default_policy,
 )
-from recoverable.aws import (
-    BodyNotFetched,
-    DynamoDbCircuit,
-    PauseTrigger,
-    Probe,
-    S3Bodies,
-    SqsEndpoint,
-    SqsProbeQueue,
-    UnfinishedBatch,
-)
-from recoverable.aws.powertools import RecoverableBatchProcessor
-from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint, TableCircuit
+from recoverable.aws import BodyNotFetched, S3Bodies, SqsEndpoint, UnfinishedBatch
+from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint
+from recoverable.circuits import DynamoDbCircuit, PauseTrigger, Probe, SqsProbeQueue, TableCircuit
 from recoverable.hosting import Deadline, Environment, TimeUp, current_environment, is_coroutine_function, utc_clock
+from recoverable.powertools import RecoverableBatchProcessor
 from recoverable.timeouts import (
     CriticalError,
     Dispatcher,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from recoverable import RateLimit
-from recoverable.aws import DynamoDbCircuit, PauseTrigger
+from recoverable.circuits import DynamoDbCircuit, PauseTrigger
 from shop import is_bank_failure
 
 

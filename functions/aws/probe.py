@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 
 import orders
-from recoverable.aws import DynamoDbCircuit, PauseTrigger, Probe, SqsProbeQueue
+from recoverable.circuits import DynamoDbCircuit, PauseTrigger, Probe, SqsProbeQueue
 
 QUEUE_ARN = os.environ["ORDERS_QUEUE_ARN"]
 

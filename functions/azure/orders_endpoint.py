@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def rate_limit(limit: RateLimit) -> RateLimit:
     """Return the rate limit of the environment, which all instances share. Without one, nothing of it is imported."""
     from recoverable import RateLimit  # noqa: PLC0415
-    from recoverable.azure import TableCircuit  # noqa: PLC0415
+    from recoverable.circuits import TableCircuit  # noqa: PLC0415
 
     return RateLimit(limit.consecutive_failures, counts=is_bank_failure, store=TableCircuit("circuits", "orders"))
 

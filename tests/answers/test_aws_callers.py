@@ -13,11 +13,11 @@ from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Snapshot
 from recoverable._sqs.answers import call_failure
 from recoverable._sqs.sender import Outcome, Sender
-from recoverable.aws import DynamoDbCircuit
-from recoverable.aws._circuit_store import ABSENT
 from recoverable.aws._large_bodies import describe_problem
-from recoverable.aws._pause import PauseStore
 from recoverable.aws._send import is_at_fault
+from recoverable.circuits import DynamoDbCircuit
+from recoverable.circuits._dynamodb import ABSENT
+from recoverable.circuits._pause import PauseStore
 from recoverable.timeouts._dynamodb_table import Table, problem_with_object
 from recoverable_operate._check.aws_client import asked
 from recoverable_operate._migration.moving import SqsTarget

@@ -10,7 +10,7 @@ import pytest
 from recoverable import Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.aws._settings import SqsSettings
-from recoverable.aws.powertools import RecoverableBatchProcessor
+from recoverable.powertools import RecoverableBatchProcessor
 
 DEFAULTS = {name: each.default for name, each in signature(SqsSettings).parameters.items() if name != "owner"}
 

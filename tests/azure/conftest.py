@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from azure.namespace import SETTING, Bus, emulated
-from azure.rate_limit.azurite import azurite
+from circuits.azure.azurite import azurite
 
 __all__ = ["azurite", "bus"]
 

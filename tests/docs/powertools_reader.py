@@ -17,10 +17,10 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from pydantic import BaseModel
 
 import recoverable
-from aws.powertools.entry_points import Context
 from aws.recording_client import RecordingClient
 from aws.records import event, record
 from docs.pages import blocks
+from powertools.entry_points import Context
 from recoverable.aws import SqsEndpoint
 from servers.queues import HEADERS
 

@@ -13,10 +13,10 @@ import boto3
 import pytest
 from aws_lambda_powertools.utilities.idempotency import DynamoDBPersistenceLayer
 
-from aws.powertools.entry_points import Context
 from aws.records import event, record
 from builders import Clock
 from docs.powertools_reader import BLOCKS, Reader
+from powertools.entry_points import Context
 from recoverable.hosting import Deadline, Environment, current_environment
 from servers.moto import CREDENTIALS, REGION, moto_server
 

@@ -8,8 +8,7 @@ import pytest
 
 from docs.pages import blocks, page
 from recoverable import Message, Recoverability
-from recoverable.aws import DynamoDbCircuit, Probe
-from recoverable.azure import TableCircuit
+from recoverable.circuits import DynamoDbCircuit, Probe, TableCircuit
 
 PAGE = "rate-limiting.md"
 

@@ -17,7 +17,8 @@ from azure.recording import RecordingClient as ServiceBusClient
 from azure.triggers import trigger_message
 from builders import Boom, recoverability
 from recoverable import Message
-from recoverable.aws import DynamoDbCircuit, PauseTrigger, SqsEndpoint
+from recoverable.aws import SqsEndpoint
+from recoverable.circuits import DynamoDbCircuit, PauseTrigger
 from recoverable.headers import write_date
 from recoverable.timeouts import Dispatcher, Report, Timeouts
 from recoverable_local.testing import ServiceBusWorld, SqsWorld

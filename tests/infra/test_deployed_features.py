@@ -15,7 +15,7 @@ from infra.commands import RUNTIME
 from infra.deploying import deploy
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
 from recoverable._rate_limit.state import Open
-from recoverable.aws import DynamoDbCircuit
+from recoverable.circuits import DynamoDbCircuit
 from recoverable.timeouts import DynamoDbStore, Timeouts
 from servers.ministack import REGION, Cloud, running_cloud
 from servers.starting import eventually

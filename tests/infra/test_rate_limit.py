@@ -12,7 +12,7 @@ from infra.decided import decided
 from infra.features import asking_for
 from infra.sam_template import ROOT, Parameters, Template, template, transformed
 from recoverable import RateLimit
-from recoverable.aws import DynamoDbCircuit, Probe
+from recoverable.circuits import DynamoDbCircuit, Probe
 from shop import BankUnreachable, CardDeclined
 
 SAM = template()

@@ -42,7 +42,7 @@ def test_a_message_that_succeeds_imports_no_sdk_and_nothing_of_the_failure_side(
         import json, sys
         from recoverable import RateLimit, Recoverability
         from recoverable.aws import SqsEndpoint
-        from recoverable.aws import DynamoDbCircuit
+        from recoverable.circuits import DynamoDbCircuit
 
         limit = RateLimit(20, store=DynamoDbCircuit("circuits", "orders"))
         record = {"messageId": "1", "receiptHandle": "r", "body": "{}", "messageAttributes": {}, "eventSource": "aws:sqs",

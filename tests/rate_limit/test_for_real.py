@@ -11,9 +11,9 @@ from uuid import uuid4
 import pytest
 
 from aws.harness import Mapping, compete
-from aws.rate_limit.conftest import Account
 from azure.namespace import SETTING, Bus, emulated
 from builders import ERROR_QUEUE, QUEUE
+from circuits.aws.conftest import Account
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable._rate_limit.state import CLOSED
 from recoverable.aws import SqsEndpoint

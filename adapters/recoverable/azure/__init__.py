@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from recoverable.azure._endpoint import ServiceBusEndpoint
 
-__all__ = ["Abandoned", "CopyNotSent", "ServiceBusEndpoint", "TableCircuit"]
+__all__ = ["Abandoned", "CopyNotSent", "ServiceBusEndpoint"]
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from recoverable.azure._circuit_store import TableCircuit
     from recoverable.azure._processor import Abandoned
     from recoverable.azure._settle import CopyNotSent
 else:
@@ -17,9 +16,5 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         __all__,
-        {
-            "recoverable.azure._settle": ("CopyNotSent",),
-            "recoverable.azure._circuit_store": ("TableCircuit",),
-            "recoverable.azure._processor": ("Abandoned",),
-        },
+        {"recoverable.azure._settle": ("CopyNotSent",), "recoverable.azure._processor": ("Abandoned",)},
     )

@@ -7,8 +7,9 @@ from contextvars import Context
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from recoverable.aws import DynamoDbCircuit, PauseTrigger, Probe, SqsEndpoint, SqsProbeQueue
-from recoverable.aws._pause import Mapping, PauseStore
+from recoverable.aws import SqsEndpoint
+from recoverable.circuits import DynamoDbCircuit, PauseTrigger, Probe, SqsProbeQueue
+from recoverable.circuits._pause import Mapping, PauseStore
 from recoverable.headers import write_date
 from recoverable_local.testing import SqsWorld
 from recoverable_local.testing.aws.functions.mapping import EventSourceMapping

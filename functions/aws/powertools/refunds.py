@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.batch import process_partial_response
 
 from recoverable import Failed, Recoverability
-from recoverable.aws.powertools import RecoverableBatchProcessor
+from recoverable.powertools import RecoverableBatchProcessor
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord

@@ -13,8 +13,8 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from docs.pages import section
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.powertools import RecoverableBatchProcessor
 from recoverable.headers import ATTEMPTS
+from recoverable.powertools import RecoverableBatchProcessor
 from recoverable.timeouts import Dispatcher, Timeouts
 from recoverable_local.testing import Refused, SqsWorld, Throttled, Unreachable, VisibilityExpired
 from recoverable_local.timeouts import SqliteStore

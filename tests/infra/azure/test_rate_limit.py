@@ -17,7 +17,7 @@ from builders import Boom, recoverability
 from infra.azure.bicep import ROOT, Deployment
 from infra.azure.durations import iso
 from recoverable import RateLimit
-from recoverable.azure import TableCircuit
+from recoverable.circuits import TableCircuit
 from shop import BankUnreachable, CardDeclined
 
 LIMITED = Deployment({"rateLimitAfter": 50, "actionGroupId": "/the/group"})

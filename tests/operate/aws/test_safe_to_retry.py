@@ -13,7 +13,7 @@ from operate.conftest import Errors
 from operate.failing import fault_headers
 from operate.places import Machine, machine, place
 from recoverable._rate_limit.state import CLOSED, Circuit, Open
-from recoverable.aws import DynamoDbCircuit
+from recoverable.circuits import DynamoDbCircuit
 from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._aws.attributes import age_of_oldest, read_backlog
 from recoverable_operate.errors._queue import Backlog

@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from azure.rate_limit.azurite import azurite
 from builders import NOW
+from circuits.azure.azurite import azurite
 from operate.azure.conftest import ERROR, Bus
 from recoverable._rate_limit.state import CLOSED, Circuit, Open
-from recoverable.azure import TableCircuit
+from recoverable.circuits import TableCircuit
 
 __all__ = ["azurite"]
 

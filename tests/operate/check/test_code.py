@@ -53,7 +53,7 @@ KNOWN: dict[str, tuple[str, tuple[int, int]]] = {
     "the environment under another prefix": (endpoint("Recoverability.from_environment('SHOP_')"), (7, 3)),
     "an environment variable": (f"import os\n{endpoint('Recoverability.from_environment(os.environ[chr])')}".replace("chr", '"PREFIX"'), (7, 3)),
     "a handler around it": (f"{IMPORTS}endpoint = SqsEndpoint(print, Recoverability(Immediate(8)))\ndef handler(event, context):\n    return endpoint(event, context)\n", (8, 3)),
-    "Powertools' processor": ("from recoverable.aws.powertools import RecoverableBatchProcessor\nimport recoverable\nprocessor = RecoverableBatchProcessor(recoverable.Recoverability(recoverable.Immediate(8)))\ndef handler(event, context): ...\n", (8, 3)),
+    "Powertools' processor": ("from recoverable.powertools import RecoverableBatchProcessor\nimport recoverable\nprocessor = RecoverableBatchProcessor(recoverable.Recoverability(recoverable.Immediate(8)))\ndef handler(event, context): ...\n", (8, 3)),
     "imported twice from one place": (endpoint("Recoverability(Immediate(8))", "if True:\n    from recoverable import Immediate\n"), (8, 3)),
     "a relative import": (endpoint("Recoverability(Immediate(MANY))", "from .settings import MANY\n"), (8, 3)),
     "a name from another file": (endpoint("Recoverability(Immediate(M))", "from settings import MANY as M\n"), (8, 3)),

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.batch import process_partial_response
 
 from recoverable import Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable.aws.powertools import RecoverableBatchProcessor
+from recoverable.powertools import RecoverableBatchProcessor
 from recoverable_local.testing import SqsWorld
 
 TIMEOUT = 30.0

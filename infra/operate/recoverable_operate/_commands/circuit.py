@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from recoverable import StoreUnavailable
 from recoverable._sqs.queues import queue_from_arn
-from recoverable.aws import DynamoDbCircuit
-from recoverable.azure import TableCircuit
+from recoverable.circuits import DynamoDbCircuit, TableCircuit
 from recoverable_operate._commands.display import time_text
 from recoverable_operate._commands.places import Place
 from recoverable_operate._commands.session import Session, access_of

@@ -37,7 +37,7 @@ FROM_ENVIRONMENT = "recoverable.Recoverability.from_environment"
 
 STAMP = "recoverable_operate.stamp"
 
-PROCESSOR = "recoverable.aws.powertools.RecoverableBatchProcessor"
+PROCESSOR = "recoverable.powertools.RecoverableBatchProcessor"
 """Known by its name: it can be imported only together with Powertools."""
 
 
