@@ -17,6 +17,8 @@ settings.register_profile("repeated", deadline=None, derandomize=True)
 settings.register_profile("drawn", deadline=None, print_blob=True)
 settings.load_profile("repeated")
 
+pytest_plugins = ["guards"]
+
 SDK = "azure.servicebus"
 WAITING = (
     f"{SDK}._pyamqp.client",

@@ -16,7 +16,7 @@ from docs.pages import blocks
 from recoverable import Message, RetryAfter
 from recoverable.azure import ServiceBusEndpoint
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite")]
 
 ONCE, HANDLER = blocks("idempotency.md", "python")[3:]
 ORDER = Message('{"id": 1}', "order-1")

@@ -47,7 +47,6 @@ def test_make_installs_the_oldest_version() -> None:
 
 @installed
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_the_suites_pass_on_the_oldest_version() -> None:
     running = on_the_oldest("-c", "from importlib.metadata import version; print(version('azure-servicebus'))")
     done = on_the_oldest("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadgroup", *SUITES)

@@ -20,7 +20,6 @@ MOST = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the ratios are those of Python 3.11")
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind, which counts instructions, is not installed")
 def test_a_good_record_keeps_its_ratios_to_powertools() -> None:

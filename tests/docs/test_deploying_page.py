@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from deadlines import eventually
 from docs.pages import ROOT, blocks, commands
 from infra.commands import RUNTIME, environment
 from infra.deploying import waiting
 from servers.ministack import Cloud, running_cloud
-from servers.starting import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page")]
 
 CONSOLE = blocks("deploying-on-aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, METRICS, DELETE, DELETE_QUEUES) = range(12)

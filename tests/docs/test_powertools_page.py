@@ -20,8 +20,6 @@ from powertools.entry_points import Context
 from recoverable.hosting import Deadline, Environment, current_environment
 from servers.moto import CREDENTIALS, REGION, moto_server
 
-pytestmark = pytest.mark.timeout(120, method="thread")  # SIGALRM is the endpoint's
-
 BEFORE, AFTER, SETTINGS, MESSAGE, ONCE, ONCE_AT_ENDPOINT, DECORATORS, CIRCUIT = range(8)
 
 

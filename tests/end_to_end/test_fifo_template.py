@@ -10,7 +10,7 @@ import pytest
 
 from recoverable_local.lambda_host import Entry, Invoked, LocalAws, QueuedMessage
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 
 TEMPLATE = Path(__file__).parents[2] / "functions" / "aws" / "fifo" / "template.yaml"
 DEADLINE = timedelta(minutes=4)

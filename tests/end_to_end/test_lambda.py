@@ -13,7 +13,7 @@ import pytest
 from local.lambda_host.running_lambda import RunningLambda
 from recoverable_local.lambda_host import Entry, LocalAws, QueuedMessage
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 
 DEADLINE = timedelta(minutes=8)  # time for what a call left to its visibility timeout, for SQS was too slow for it
 GOOD = [f"good-{number}" for number in range(9)]

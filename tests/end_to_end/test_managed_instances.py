@@ -17,7 +17,7 @@ from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.templates import document, written
 from recoverable_local.lambda_host import Ended, Entry, LocalAws, TimedOut
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 
 TIMEOUT, HIDDEN = 5, 9
 """Seconds of an invocation, and of the queue's visibility timeout."""

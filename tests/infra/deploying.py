@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deadlines import eventually
 from infra.sam_template import template, transformed
 from servers.ministack import REGION, Cloud
-from servers.starting import eventually
 
 BUCKET = "code"
 

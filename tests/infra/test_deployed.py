@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from deadlines import eventually
 from infra.commands import RUNTIME
 from infra.deploying import deploy, waiting
 from servers.ministack import Cloud, running_cloud
-from servers.starting import eventually
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
 
 QUICK = {"ImmediateRetries": "1", "DelayedRetries": "1", "TimeIncreaseSeconds": "1", "FunctionTimeout": "10"}
 """A short ladder, and a short visibility timeout for what a call was too slow for."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deadlines import eventually
 from infra.commands import RUNTIME
 from infra.deploying import deploy
 from infra.features import FEATURES, YOUR_BUCKET, asking_for
@@ -18,10 +19,9 @@ from recoverable._rate_limit.state import Open
 from recoverable.circuits import DynamoDbCircuit
 from recoverable.timeouts import DynamoDbStore, Timeouts
 from servers.ministack import REGION, Cloud, running_cloud
-from servers.starting import eventually
 from waiting.rows import scan
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sam build")]
 
 
 @dataclass(frozen=True)

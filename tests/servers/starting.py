@@ -1,36 +1,15 @@
-"""Start servers as processes of their own, and wait for what they do."""
+"""Start servers as processes of their own, and wait until they listen."""
 
 from __future__ import annotations
 
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import SystemRandom
-from typing import Any
 
-TIMEOUT = 300.0
-"""Seconds to wait for what should take two; where others use the machine, a call may be too slow, and its message comes back after four minutes."""
-
-
-def eventually(found: Callable[[], Any], what: str) -> Any:
-    """Ask until the answer is truthy.
-
-    Args:
-        found: asked every tenth of a second.
-        what: what is waited for, for the error.
-
-    Raises:
-        AssertionError: it was not, within `TIMEOUT`.
-    """
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
-        if answer := found():
-            return answer
-        time.sleep(0.1)
-    raise AssertionError(f"waited {TIMEOUT:.0f} s in vain for {what}")
+from deadlines import DEADLINE, eventually
 
 
 @contextmanager
@@ -55,7 +34,7 @@ def listening(
         yield
     finally:
         server.terminate()
-        server.wait(TIMEOUT)
+        server.wait(DEADLINE)
 
 
 def takes_connections(port: int) -> bool:

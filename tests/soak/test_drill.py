@@ -6,7 +6,7 @@ import pytest
 
 from soak.drill import drill_on_aws, drill_on_azure
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 MESSAGES = 40
 

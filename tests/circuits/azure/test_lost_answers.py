@@ -14,7 +14,7 @@ from recoverable._rate_limit.state import CLOSED
 from recoverable.circuits import TableCircuit
 from servers.faulty_proxy import FaultyProxy
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite")]
 
 CREATE, UPDATE = "POST", "PUT"
 

@@ -18,7 +18,7 @@ from recoverable.circuits._table import table_client
 from recoverable_local.testing import ConnectionReset
 from servers.faulty_proxy import FaultyProxy, Rule
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite")]
 
 READ, CHANGE = "GET", "PUT"
 

@@ -21,7 +21,7 @@ from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 from recoverable.circuits import TableCircuit
 from recoverable.circuits._table import endpoint_of, table_client
 
-on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
+on_azurite = [pytest.mark.slow, pytest.mark.xdist_group("azurite")]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from recoverable.circuits import TableCircuit
 
 __all__ = ["azurite"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite"), pytest.mark.timeout(360)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite")]
 
 DONE, REFUSED = 0, 2
 

@@ -332,7 +332,6 @@ def test_a_connection_of_another_namespace_is_refused(bus: Bus, monkeypatch: pyt
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
 def test_two_thousand_are_sent_back(bus: Bus) -> None:
     with bus.client.get_queue_sender(ERROR) as sender:
         for start in range(0, 2_000, 100):

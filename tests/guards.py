@@ -1,0 +1,45 @@
+"""A plugin of the tests: what hangs or dies ends the run with the test's name."""
+
+from __future__ import annotations
+
+import faulthandler
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key as stderr
+
+from deadlines import LONGEST_TEST
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """End the process of a test that hangs and show where: not by SIGALRM, which is the package's own."""
+    watch(item)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """Watch on after a failure, at which pytest stops it: what is torn down then may hang."""
+    if isinstance(node, pytest.Item) and not node.config.option.usepdb:
+        watch(node)
+
+
+def watch(item: pytest.Item) -> None:
+    """Show what each thread does and end the process, unless the test ends before."""
+    faulthandler.dump_traceback_later(LONGEST_TEST, exit=True, file=item.config.stash[stderr])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """End the run when a worker died: pytest-xdist starts another, which may wait for ever for the rest of a group."""
+    if error:
+        session: Any = node.config.pluginmanager.getplugin("dsession")
+        crashed = session.sched.remove_node(node)
+        if crashed:
+            session.handle_crashitem(crashed, node)
+        pytest.exit(f"the worker {node.gateway.id} died: {error}. It ran {crashed or 'no test'}", returncode=1)

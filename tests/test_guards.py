@@ -1,0 +1,64 @@
+"""What the plugin `guards` says of tests that do what none may do: each is a run of pytest on a small file."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from deadlines import DEADLINE
+
+TESTS = Path(__file__).parent
+
+
+def run(folder: Path, tests: str, *options: str) -> tuple[int, str]:
+    """Run pytest with the plugin on a file of these tests, and return its exit status and output."""
+    (folder / "test_it.py").write_text(f"import os, signal, subprocess, threading, time\nimport pytest\n{tests}")
+    (folder / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(TESTS)!r})\npytest_plugins = ['guards']")
+    (folder / "pytest.ini").write_text("[pytest]")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+KILLED = """
+@pytest.mark.xdist_group("one")
+@pytest.mark.parametrize("number", range(9))
+def test_of_a_group(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+@pytest.mark.parametrize("number", range(9))
+def test_of_the_other_worker(number):
+    time.sleep(600)
+"""
+
+
+def test_a_worker_that_is_killed_ends_the_run_with_its_name_and_the_test(tmp_path: Path) -> None:
+    status, said = run(tmp_path, KILLED, "-n", "2", "--dist", "loadgroup")
+
+    assert (status, "FAILED test_it.py::test_of_a_group[3]@one" in said) == (1, True)
+    assert re.search(
+        r"the worker gw\d died: Not properly terminated\. It ran test_it\.py::test_of_a_group\[3\]@one", said
+    )
+
+
+HANGS = """
+import guards
+guards.LONGEST_TEST = 1
+
+@pytest.fixture
+def hangs_when_it_is_torn_down():
+    yield
+    threading.Event().wait()
+
+def test_that_fails(hangs_when_it_is_torn_down):
+    assert False
+"""
+
+
+def test_a_test_that_hangs_even_after_a_failure_ends_the_run_with_the_place_where_it_hangs(tmp_path: Path) -> None:
+    status, said = run(tmp_path, HANGS)
+
+    assert (status, "in hangs_when_it_is_torn_down" in said) == (1, True)
