@@ -14,25 +14,30 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check suite quick lowest pythons runtime bench crossings simulate outages soak drill format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless sam
+.PHONY: demo test check quick slow steady lowest pythons runtime bench crossings simulate outages soak drill format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
 
-test: $(READY)          ## everything that CI runs: style and types beside the suite, four tests at a time on two cores, for many wait for real time
-	@$(MAKE) --no-print-directory -j 2 check suite
+test: $(READY)          ## everything that CI runs, what is red soonest first: style and types beside the quick tests, then what takes minutes
+	@$(MAKE) --no-print-directory -j 2 check quick
+	@$(MAKE) --no-print-directory slow
 
-suite: export PYTHONDONTWRITEBYTECODE = # hundreds of processes start, and each would compile what it imports
-suite: $(READY)
-	$(BIN)/python -m pytest -n 4 --dist loadgroup
+# four tests at a time on two cores, for many wait for real time; hundreds of processes start, and each would compile what it imports
+quick slow runtime steady: export PYTHONDONTWRITEBYTECODE =
+quick: $(READY)         ## the tests that take no minutes
+	$(BIN)/python -m pytest -q -n 4 --dist loadgroup -m "not slow"
+
+slow: $(READY)          ## the others
+	$(BIN)/python -m pytest -q -n 4 --dist loadgroup -m slow
+
+steady: $(READY)        ## the suite, or TESTS="tests/aws tests/flow", TIMES=5 in different orders, BUSY=4 beside so many busy processes: names what is not green each time
+	PYTHONPATH=tests $(BIN)/python -m steady --times $(or $(TIMES),5) --busy $(or $(BUSY),0) --seed $(or $(SEED),1) $(TESTS)
 
 check: $(READY)         ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-quick: $(READY)         ## the tests that need no server
-	$(BIN)/python -m pytest -q -m "not slow"
 
 bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 	$(BIN)/python benchmarks/bench.py
@@ -109,7 +114,7 @@ cut: $(READY)           ## makes what is not released yet the release of VERSION
 	PYTHONPATH=infra/release $(BIN)/python -m release cut $(VERSION)
 
 runtime: $(READY)       ## all tests but those of the local cloud: enough when only the runtime changed
-	$(BIN)/python -m pytest -n 4 --dist loadgroup -m "not local_cloud"
+	$(BIN)/python -m pytest -q -n 4 --dist loadgroup -m "not local_cloud"
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -133,7 +138,7 @@ pythons: $(READY)       ## the tests that need no server on each Python that is 
 	  $(BIN)/uv python find $$version >/dev/null 2>&1 || $(BIN)/uv python install --quiet --no-bin $$version >/dev/null 2>&1; \
 	  if python=$$($(BIN)/uv python find --no-project --system $$version 2>/dev/null); then \
 	    echo "Python $$version: $$python"; \
-	    PYTEST_ADDOPTS="-n 2 --dist loadgroup" $(MAKE) --no-print-directory quick VENV=.venv-$$version PYTHON=$$python || status=1; \
+	    $(MAKE) --no-print-directory quick VENV=.venv-$$version PYTHON=$$python || status=1; \
 	  else echo "Python $$version: not here, and it cannot be installed; nothing is run on it"; fi; \
 	done; exit $$status
 

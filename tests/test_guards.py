@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+import steady
 from deadlines import DEADLINE
 
 TESTS = Path(__file__).parent
@@ -14,12 +17,17 @@ TESTS = Path(__file__).parent
 
 def run(folder: Path, tests: str, *options: str) -> tuple[int, str]:
     """Run pytest with the plugin on a file of these tests, and return its exit status and output."""
-    (folder / "test_it.py").write_text(f"import os, signal, subprocess, threading, time\nimport pytest\n{tests}")
-    (folder / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(TESTS)!r})\npytest_plugins = ['guards']")
-    (folder / "pytest.ini").write_text("[pytest]")
+    write(folder, tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False)
     return ended.returncode, ended.stdout + ended.stderr
+
+
+def write(folder: Path, tests: str) -> None:
+    """Write the file, and what lets pytest find the plugin."""
+    (folder / "test_it.py").write_text(f"import os, signal, subprocess, threading, time\nimport pytest\n{tests}")
+    (folder / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(TESTS)!r})\npytest_plugins = ['guards']")
+    (folder / "pytest.ini").write_text("[pytest]")
 
 
 KILLED = """
@@ -62,3 +70,29 @@ def test_a_test_that_hangs_even_after_a_failure_ends_the_run_with_the_place_wher
     status, said = run(tmp_path, HANGS)
 
     assert (status, "in hangs_when_it_is_torn_down" in said) == (1, True)
+
+
+ORDER = """
+ran = []
+
+def test_alone():
+    assert not ran
+
+@pytest.mark.parametrize("number", range(3))
+def test_other(number):
+    ran.append(number)
+"""
+
+
+def test_steady_names_what_depends_on_the_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, ORDER)
+    monkeypatch.chdir(tmp_path)
+
+    status = steady.main(["--times", "3", "--busy", "1", "test_it.py", "-n", "0"])
+
+    assert (status, re.findall("^red .*", capsys.readouterr().out, re.MULTILINE)) == (
+        1,
+        ["red 1 of 3: test_it.py::test_alone (seed 3)"],
+    )
