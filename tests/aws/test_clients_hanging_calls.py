@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
@@ -105,7 +105,7 @@ def dripping(over: Event) -> Iterator[str]:
 
     def serve(listening: socket.socket) -> None:
         connection, _ = listening.accept()
-        with connection:
+        with connection, suppress(ConnectionError):  # the client has given up
             while not over.wait(0.02):
                 connection.sendall(b"H")
 

@@ -87,6 +87,15 @@ class Rung(Deadline):
         return call
 
 
+class Silent(Deadline):
+    """A deadline whose alarm never rings, however little time there is."""
+
+    __slots__ = ()
+
+    def arm(self) -> None:
+        """Set no timer."""
+
+
 class Handler:
     """A plain handler that notes the ids of its messages, and raises what the test sets.
 

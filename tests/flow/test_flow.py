@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, platform, recoverability, seconds, written
-from flow.invocations import Handler, Rung, attempt, invocation, logged
+from flow.invocations import Handler, Rung, Silent, attempt, invocation, logged
 from recoverable import HandlerTimeout, Message, UnreportedFailure
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.settle import settle_on_receipt
@@ -152,7 +152,7 @@ def test_without_time_a_message_is_handed_back(left: float) -> None:
 
 
 def test_with_a_little_time_it_runs() -> None:
-    assert attempted(Handler(), within=invocation(left=0.001)) == (COMPLETE, ["m-1"])
+    assert attempted(Handler(), within=invocation(left=0.001, deadline=Silent)) == (COMPLETE, ["m-1"])
 
 
 LIMITS: dict[str, tuple[float | None, timedelta | None, float]] = {

@@ -55,7 +55,7 @@ def test_once_the_endpoint_has_returned_nothing_of_a_heartbeat_is_left(
 
     Mapping(orders, sqs_endpoint(until_calls(proxy, 2), ladder(error), **SHORT)).poll()
 
-    wait_for(lambda: not heartbeat_threads(), within=1)
+    wait_for(lambda: not heartbeat_threads())
 
 
 def test_all_records_are_hidden_by_calls_of_ten_before_the_first_handler_runs(
