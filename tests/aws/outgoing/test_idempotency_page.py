@@ -34,7 +34,9 @@ def page(sqs: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         BillingMode="PAY_PER_REQUEST",
     )
-    yield Page(Queue(client_at(sqs), "invoices", {}))
+    invoices = Queue(client_at(sqs), "invoices", {})  # the page's own name, and so the same queue for each test
+    yield Page(invoices)
+    invoices.client.delete_queue(QueueUrl=invoices.url)
     client.delete_table(TableName=name)
 
 
