@@ -13,8 +13,11 @@ from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from servers.queues import Queue
 
-PAUSE = 0.005
-"""Seconds between two looks at a condition."""
+PAUSE = 0.02
+"""Seconds between two looks at a condition, or at a queue in which nothing was."""
+
+POLLS = 50
+"""Polls that follow each other as long as each finds a message."""
 
 TIMEOUT = 60.0
 """Seconds for what takes one or two on a machine of one's own."""
@@ -110,7 +113,7 @@ class Mapping:
 
     def run(self, until: Callable[[], bool], *, within: float = TIMEOUT) -> None:
         """Poll until the condition holds; fail when it does not in time."""
-        wait_for(lambda: self.poll() is None and until(), within=within)
+        wait_for(lambda: any(self.poll() is None for _ in range(POLLS)) and until(), within=within)
 
     def run_dry(self, *, within: float = TIMEOUT) -> None:
         """Poll until the queue holds nothing, visible or not."""
