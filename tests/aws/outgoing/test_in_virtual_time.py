@@ -175,14 +175,14 @@ def bill_many(message: Message) -> None:
 
 @pytest.mark.parametrize("end", ["", ".fifo"], ids=["a standard queue", "a FIFO queue"])
 def test_a_handler_that_sends_more_than_there_is_time_for_fails_and_says_so(end: str) -> None:
-    """A call takes a fifth of a second, and the function has 30."""
+    """A call takes four fifths of a second, and the function has 30."""
     world = SqsWorld()
     world.create_queue("invoices")
     settings = Recoverability(Immediate(1), Delayed(1), Failed(f"error{end}"))
     world.serve(f"orders{end}", SqsEndpoint(bill_many, settings), timeout=30, batch_size=1, recursive_loop="Allow")
-    world.fail("send_message_batch", Slow(timedelta(seconds=0.2)), queue="invoices")
+    world.fail("send_message_batch", Slow(timedelta(seconds=0.8)), queue="invoices")
     group = {"group_id": "a", "deduplication_id": "1"} if end else {"group_id": None}
-    world.send(f"orders{end}", "4000", **group)
+    world.send(f"orders{end}", "1000", **group)
     world.run()
 
     [failed] = world.queue(f"error{end}")
@@ -195,13 +195,13 @@ def test_a_handler_that_sends_more_than_there_is_time_for_fails_and_says_so(end:
 
 def test_what_a_handler_sends_leaves_time_to_settle_its_neighbours() -> None:
     world = world_of(bill_many, immediate=0, delayed=0)
-    world.fail("send_message_batch", Slow(timedelta(seconds=0.2)), queue="invoices")
-    for order in ("no number", "1", "4000"):
+    world.fail("send_message_batch", Slow(timedelta(seconds=0.8)), queue="invoices")
+    for order in ("no number", "1", "1000"):
         world.send("orders", order)
     world.run()
 
     failed = {each.body: each.exception_type for each in world.queue("orders-error")}
-    assert failed == {"no number": "ValueError", "4000": "recoverable.OutgoingRefused"}
+    assert failed == {"no number": "ValueError", "1000": "recoverable.OutgoingRefused"}
     assert [each.body for each in world.queue("invoices") if each.body.startswith("1/")] == ["1/0"]
 
 
@@ -216,10 +216,10 @@ def test_a_slow_call_costs_no_attempt() -> None:
 
 
 def test_a_handler_that_is_too_slow_at_sending_for_a_day_fails() -> None:
-    """A call takes two seconds: there is time for half of them."""
+    """A call takes four seconds: there is time for half of them."""
     world = world_of(bill_many, immediate=0, delayed=0)
-    world.fail("send_message_batch", Slow(timedelta(seconds=2)), queue="invoices")
-    world.send("orders", "250")
+    world.fail("send_message_batch", Slow(timedelta(seconds=4)), queue="invoices")
+    world.send("orders", "120")
     world.run()
 
     assert [each.exception_type for each in world.queue("orders-error")] == ["recoverable.OutgoingRefused"]
