@@ -180,6 +180,7 @@ def imports(node: ast.AST, *, for_types: bool = False, in_function: bool = False
             yield from imports(child, for_types=for_types or is_for_types(child), in_function=in_function or function)
 
 
+@cache
 def lines_of_code(path: Path) -> int:
     """Count the lines that hold code to run: no blanks, comments or docstrings, nor what only type checkers see."""
     source = path.read_text(encoding="utf-8")
@@ -188,7 +189,7 @@ def lines_of_code(path: Path) -> int:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in idle:
             held.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree(path)):
         if is_for_types(node) or is_docstring(node):
             assert isinstance(node, ast.stmt)
             held.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
