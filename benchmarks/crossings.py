@@ -10,8 +10,9 @@ import json
 import logging
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from types import FrameType, SimpleNamespace
@@ -61,6 +62,28 @@ class Bus:
     def get_queue_sender(self, queue: str, **options: Any) -> Any:
         """Return a sender."""
         return SimpleNamespace(send_messages=lambda message, **options: None)
+
+
+class BatchingBus(Bus):
+    """A Service Bus whose senders take batches, as the SDK's do."""
+
+    def get_queue_sender(self, queue: str, **options: Any) -> Any:
+        """Return a sender."""
+        return BatchingSender()
+
+
+class BatchingSender(nullcontext[Any]):
+    """A sender that takes all it is given."""
+
+    def create_message_batch(self, **options: Any) -> Any:
+        """Return a batch that has room for everything."""
+        return SimpleNamespace(add_message=lambda message: None)
+
+    def send_messages(self, message: Any, **options: Any) -> None:
+        """Take a batch or a message."""
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 @dataclass
@@ -129,6 +152,22 @@ def on_service_bus(handler: Handler, recoverability: Recoverability = DELAYED_RE
             endpoint(native)
 
     return invoke
+
+
+def in_a_batch(messages: int) -> Callable[[], object]:
+    """Return an invocation with so many messages from Service Bus, each of which fails and is retried after a delay."""
+    client: Any = BatchingBus()
+    endpoint = ServiceBusEndpoint(
+        fail,
+        DELAYED_RETRY,
+        queue="orders",
+        connection="ServiceBus",
+        client=client,
+        batch=True,
+        lock=timedelta(minutes=1),
+    )
+    natives: Any = [service_bus_message() for _ in range(messages)]
+    return lambda: endpoint(natives)
 
 
 def service_bus_message() -> Any:
@@ -203,6 +242,8 @@ def counts() -> dict[str, tuple[int, int]]:
             ("a move to the error queue", fail, MOVE_TO_ERROR),
         )
     }
+    scenarios["Service Bus, a batch of two delayed retries"] = in_a_batch(2)
+    scenarios["Service Bus, a batch of three delayed retries"] = in_a_batch(3)
     scenarios["SQS, `errors retry`"] = retry()
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         counted = {what: crossings(invoke) for what, invoke in scenarios.items()}
