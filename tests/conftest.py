@@ -8,13 +8,15 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# no time limit for each example, which a busy machine breaks: the tests' own time-out holds
-settings.register_profile("repeated", deadline=None, derandomize=True)
-settings.register_profile("drawn", deadline=None, print_blob=True)
+# no time limit for an example or for drawing it, which a busy machine breaks: a hang ends the run
+UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeated", derandomize=True, **UNTIMED)
+settings.register_profile("drawn", print_blob=True, **UNTIMED)
 settings.load_profile("repeated")
 
 pytest_plugins = ["guards"]

@@ -1,10 +1,11 @@
-"""A plugin of the tests: what hangs or dies ends the run with the test's name, and a run can have an order of its own."""
+"""A plugin of the tests: what hangs or dies ends the run with the test's name, none finds an account, and a run can have an order."""
 
 from __future__ import annotations
 
 import faulthandler
+import os
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, MutableMapping
 from random import Random
 from typing import Any
 
@@ -12,6 +13,23 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key as stderr
 
 from deadlines import LONGEST_TEST
+
+OF_AN_ACCOUNT = ("AWS_", "AZURE_")
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+LOOPBACK = "127.0.0.1,localhost"
+
+
+def leave_the_account_alone(environment: MutableMapping[str, str]) -> None:
+    """Take away whatever names or opens an account of whoever runs the tests, and let no proxy take calls to loopback."""
+    for name in [name for name in environment if name.startswith(OF_AN_ACCOUNT)]:
+        del environment[name]
+    environment["AWS_CONFIG_FILE"] = environment["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
+    if any(environment.get(name) or environment.get(name.lower()) for name in PROXIES):
+        for name in ("NO_PROXY", "no_proxy"):
+            environment[name] = ",".join(filter(None, [environment.get(name), LOOPBACK]))
+
+
+leave_the_account_alone(os.environ)  # before a test is collected, for clients are made at import too
 
 
 @pytest.hookimpl(wrapper=True)

@@ -72,6 +72,35 @@ def test_a_test_that_hangs_even_after_a_failure_ends_the_run_with_the_place_wher
     assert (status, "in hangs_when_it_is_torn_down" in said) == (1, True)
 
 
+ACCOUNT = """
+def test_nobody():
+    import boto3
+    assert boto3.Session().get_credentials() is None
+    assert not [name for name in os.environ if name.startswith("AZURE_")]
+    assert os.environ["NO_PROXY"] == "intranet,127.0.0.1,localhost"
+"""
+
+
+def test_no_test_finds_the_account_of_who_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text("[default]\naws_access_key_id = AKIA\naws_secret_access_key = file")
+    someone = {
+        "HOME": str(tmp_path),
+        "AWS_ACCESS_KEY_ID": "AKIA",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_PROFILE": "production",
+        "AZURE_CLIENT_SECRET": "secret",
+        "HTTPS_PROXY": "http://proxy.invalid:3128",
+        "NO_PROXY": "intranet",
+    }
+    for name, value in someone.items():
+        monkeypatch.setenv(name, value)
+
+    status, said = run(tmp_path, ACCOUNT)
+
+    assert (status, "secret" in said) == (0, False), said
+
+
 ORDER = """
 ran = []
 
