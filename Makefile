@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick slow steady lowest pythons runtime bench crossings simulate outages soak drill format lock clean prove crowds properties fuzz interleavings waves release sizes cut cdk serverless sam
+.PHONY: demo test check quick slow steady lowest pythons runtime bench crossings simulate outages soak drill format lock clean prove crowds properties fuzz interleavings waves release sizes cut bicep cdk serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -141,6 +141,9 @@ pythons: $(READY)       ## the tests that need no server on each Python that is 
 	    $(MAKE) --no-print-directory quick VENV=.venv-$$version PYTHON=$$python || status=1; \
 	  else echo "Python $$version: not here, and it cannot be installed; nothing is run on it"; fi; \
 	done; exit $$status
+
+bicep: $(READY)         ## compiles infra/azure for the tests of `recoverable check`, with the Bicep compiler that is here
+	PYTHONPATH=tests $(BIN)/python -m operate.check.compile_bicep
 
 lock:                   ## resolve requirements-dev.in again
 	$(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url \

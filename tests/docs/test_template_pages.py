@@ -123,13 +123,15 @@ def test_azd_provisions_the_bicep_of_this_repository_with_parameters_that_it_has
     assert (ROOT / document["services"]["orders"]["project"] / "host.json").is_file()
 
 
-def test_the_bicep_with_the_tag_for_azd_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_template_with_the_tag_for_azd_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [tag] = blocks("azd.md", "bicep")
-    text = (ROOT / "infra" / "azure" / "main.bicep").read_text(encoding="utf-8")
-    head = "resource functionApp 'Microsoft.Web/sites@2025-03-01' = {\n"
-    assert (text.count(head), "'azd-service-name': 'orders'" in tag) == (1, True)
+    [(name, value)] = re.findall(r"tags: \{ '([\w-]+)': '(\w+)' \}", tag)
+    template = json.loads((ROOT / "tests" / "operate" / "check" / "compiled" / "main.json").read_text(encoding="utf-8"))
+    [site] = [each for each in template["resources"] if each["type"] == "Microsoft.Web/sites"]
+    site["tags"] = {name: value}
     (tmp_path / "host.json").write_bytes((ROOT / "host.json").read_bytes())
+    assert value in yaml.safe_load(AZD["azure.yaml"])["services"]
 
-    main(["check", str(written(tmp_path / "main.bicep", text.replace(head, head + tag)))])
+    main(["check", str(written(tmp_path / "main.json", json.dumps(template)))])
 
     assert "Nothing found in what was checked." in capsys.readouterr().out.splitlines()

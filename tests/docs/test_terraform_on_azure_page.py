@@ -22,7 +22,7 @@ from recoverable_operate.rules import (
     ladder_of,
     worker_threads,
 )
-from recoverable_operate.templates._bicep_resources import duration, life
+from recoverable_operate.templates._service_bus_resources import duration, life
 
 PAGE = "terraform-on-azure.md"
 MAIN = files(page(PAGE))["main.tf"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 AZURE = ("azure", "azure.identity", "azure.servicebus")
-CHECK = ("pycep", "yaml")
+CHECK = ("yaml",)
 VERBS = ("export", "groups", "import", "list", "purge", "retry", "show")
 
 

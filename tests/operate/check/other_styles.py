@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 NOTHING = "Nothing to check: no function that reads a queue uses this package."
@@ -108,14 +109,54 @@ ON_AWS: dict[str, Style] = {
     "a compose file": Style("services:\n  sqs: { image: softwaremill/elasticmq }\n", ""),
 }  # fmt: skip
 
-BUS = "resource bus 'Microsoft.ServiceBus/namespaces@2022-10-01-preview' = {\n  name: 'bus-${uniqueString(resourceGroup().id)}'\n  sku: { name: 'Standard' }\n}\n"
+BUS = {
+    "type": "Microsoft.ServiceBus/namespaces",
+    "name": "[format('bus-{0}', uniqueString(resourceGroup().id))]",
+    "sku": {"name": "Standard"},
+}
+STORE = {"type": "Microsoft.Storage/storageAccounts", "name": "x"}
+GROUP = {"type": "Microsoft.Resources/resourceGroups", "name": "rg", "location": "westeurope"}
+
+
+def bus(name: object, **more: object) -> dict[str, object]:
+    """Return a resource of Service Bus."""
+    return {"type": "Microsoft.ServiceBus/namespaces/queues", "name": name, **more}
+
+
+def arm(*resources: object, schema: str = "deploymentTemplate", **sections: object) -> str:
+    """Return a template of language 1, in which resources are a list."""
+    head = {
+        "$schema": f"https://schema.management.azure.com/schemas/2018-05-01/{schema}.json#",
+        "contentVersion": "1.0.0.0",
+    }
+    return json.dumps({**head, **sections, "resources": resources})
+
+
+def nested(*resources: object, scope: str = "inner") -> dict[str, object]:
+    """Return a nested deployment."""
+    properties = {
+        "expressionEvaluationOptions": {"scope": scope},
+        "mode": "Incremental",
+        "template": {"resources": resources},
+    }
+    return {"type": "Microsoft.Resources/deployments", "name": "m", "resourceGroup": "rg", "properties": properties}
+
+
+LINKED = {
+    "type": "Microsoft.Resources/deployments",
+    "name": "m",
+    "properties": {"templateLink": {"uri": "https://x.test/t.json"}},
+}
+TOPIC = {"type": "topics", "name": "t", "resources": [{"type": "subscriptions", "name": "s"}]}
 ON_AZURE: dict[str, Style] = {
-    "no queue": Style("param location string = resourceGroup().location\nresource s 'Microsoft.Storage/storageAccounts@2023-01-01' = {\n  name: 'x'\n  location: location\n}\n"),
-    "a queue beside an app of another language": Style(BUS + "resource q 'Microsoft.ServiceBus/namespaces/queues@2022-10-01-preview' = {\n  parent: bus\n  name: 'jobs'\n}\n", UNSURE, unread=("jobs",)),
-    "a queue as a nested resource": Style("resource bus 'Microsoft.ServiceBus/namespaces@2021-11-01' = {\n  name: 'b'\n  resource q 'queues' = {\n    name: 'jobs'\n  }\n}\n", UNSURE, unread=("jobs",)),
-    "queues of a loop": Style(BUS + "param names array = ['a', 'b']\nresource q 'Microsoft.ServiceBus/namespaces/queues@2022-10-01-preview' = [for n in names: {\n  parent: bus\n  name: 'q-${n}'\n}]\n", UNSURE, unread=("q-a", "q-b")),
-    "a module of a registry": Style("module bus 'br/public:avm/res/service-bus/namespace:0.9.0' = {\n  name: 'bus'\n  params: { name: 'b', queues: [{ name: 'jobs' }] }\n}\n"),
-    "a module that is not there": Style("module bus './modules/bus.bicep' = {\n  name: 'bus'\n}\n"),
-    "topics alone": Style(BUS + "resource t 'Microsoft.ServiceBus/namespaces/topics@2022-10-01-preview' = {\n  parent: bus\n  name: 't'\n  resource s 'subscriptions' = {\n    name: 's'\n  }\n}\n"),
-    "a scope of the subscription": Style("targetScope = 'subscription'\nresource rg 'Microsoft.Resources/resourceGroups@2024-03-01' = {\n  name: 'rg'\n  location: 'westeurope'\n}\nmodule m 'main.bicep' = {\n  name: 'm'\n  scope: rg\n}\n"),
+    "no queue": Style(arm(STORE)),
+    "a queue beside an app of another language": Style(arm(BUS, bus("bus/jobs")), UNSURE, unread=("jobs",)),
+    "a queue inside of its namespace": Style(arm({**BUS, "resources": [{"type": "queues", "name": "jobs"}]}), UNSURE, unread=("jobs",)),
+    "queues of a loop": Style(arm(BUS, bus("[concat('b/q-', variables('names')[copyIndex()])]", copy={"name": "q", "count": 2}), variables={"names": ["a", "b"]}), UNSURE, unread=("q-a", "q-b")),
+    "a linked template": Style(arm(LINKED)),
+    "topics alone": Style(arm({**BUS, "resources": [TOPIC]})),
+    "a deployment of the subscription": Style(arm(GROUP, nested(BUS, bus("b/jobs")), schema="subscriptionDeploymentTemplate"), UNSURE, unread=("jobs",)),
+    "a nested deployment with the names of the template around it": Style(arm(nested(bus("[concat('b/', parameters('name'))]"), scope="outer"), parameters={"name": {"type": "string", "defaultValue": "jobs"}}), UNSURE, unread=("jobs",)),
+    "comments": Style("// of somebody else\n" + arm(BUS, bus("b/jobs")).replace(" ", " /* here */ ", 1), UNSURE, unread=("jobs",)),
+    "wrong types everywhere": Style(arm(bus({}, properties=[1], condition=[], copy=5), {"type": 1, "name": 2, "properties": 3}, "x", variables=[], parameters=[]), UNSURE, unread=("{}",)),
 }  # fmt: skip

@@ -1,167 +1,134 @@
-"""What `recoverable check` reads of a Bicep file, and what it says of files that it cannot read."""
+"""A Bicep file is compiled by the compiler that is here, and a finding stands at the line of the Bicep file."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from operate.check.bicep_files import CODE, GOOD, changed, written
-from operate.check.conftest import Check, not_checked, reported
+from operate.check.arm_templates import ALL_DONE, GOOD, OF_QUEUE, changed, document, written
+from operate.check.conftest import Check, reported
 
-ROOT = Path(__file__).parents[3]
+BICEP = """
+param immediateRetries int = 5
 
-
-def test_a_parameter_is_given(check: Check, tmp_path: Path) -> None:
-    few = changed("maxDeliveryCount: 100", "maxDeliveryCount: 11")
-
-    assert [check(written(tmp_path, few), *words).status for words in ([], ["--parameter", "immediateRetries=6"])] == [
-        0,
-        1,
-    ]
-
-
-@pytest.mark.parametrize(("deliveries", "status"), [(33, 1), (34, 0)])
-def test_ordered_sessions_take_a_delivery_for_each_attempt(
-    check: Check, tmp_path: Path, deliveries: int, status: int
-) -> None:
-    file = written(tmp_path, changed("maxDeliveryCount: 100", f"maxDeliveryCount: {deliveries}"))
-
-    assert (check(file, "--ordered").status, check(file).status) == (status, 0)
-
-
-def test_a_queue_of_a_module_is_checked_with_the_parameters_that_it_is_given(check: Check, tmp_path: Path) -> None:
-    main = written(
-        tmp_path,
-        GOOD
-        + """
-module refunds 'queue.bicep' = {
-  name: 'refunds'
-  params: { namespaceName: bus.name, queueName: 'refunds', principalId: identity.properties.principalId, maxDeliveryCount: 7 }
+resource errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  name: 'orders-error'
 }
-""",
-        code=CODE + CODE.replace("orders", "refunds"),
-    )
-    module = (ROOT / "infra" / "azure" / "queue.bicep").read_text(encoding="utf-8")
-    (tmp_path / "infra" / "queue.bicep").write_text(module, encoding="utf-8")
 
-    ran = check(main)
-
-    assert ran.out.startswith("refunds: max-delivery-count\n  refunds has a maxDeliveryCount of 7, too few for")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name"),
-    [
-        ("parent: bus\n  name: 'orders'\n", "name: 'shop/orders'\n", "orders"),
-        ("parent: bus\n  name: 'orders'\n", "name: '${bus.name}/orders'\n", "orders"),
-        ("parent: bus\n  name: 'orders'\n", "name: 'orders-${uniqueString(bus.id)}'\n", "<ordersQueue>"),
-    ],
-    ids=["with its parent's name", "with one that is not known", "one that only Azure knows"],
-)
-def test_a_queue_is_called_by_its_own_name_or_by_its_symbol(
-    check: Check, tmp_path: Path, old: str, new: str, name: str
-) -> None:
-    file = changed(old, new).replace("maxDeliveryCount: 100", "maxDeliveryCount: 7")
-
-    assert check(written(tmp_path, file, code=None)).out.startswith(f"{name}: max-delivery-count\n")
-
-
-@pytest.mark.parametrize(("items", "names"), [("['a', 'b']", ["a", "b"]), ("bus.properties.names", ["<many>"])])
-def test_queues_of_a_loop_are_checked_one_by_one_or_as_one(
-    check: Check, tmp_path: Path, items: str, names: list[str]
-) -> None:
-    loop = f"""
-resource many 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = [for each in {items}: {{
-  parent: bus
-  name: each
-  properties: {{ forwardDeadLetteredMessagesTo: errorQueue.name }}
-}}]
-"""
-    everywhere = changed(
-        "scope: ordersQueue\n  properties: { roleDefinitionId: receiver",
-        "scope: bus\n  properties: { roleDefinitionId: receiver",
-    )
-
-    ran = check(written(tmp_path, everywhere + loop, code=None), "--json")
-
-    assert [
-        each["where"] for each in reported(ran) if each["rule"] == "max-delivery-count" and "wrong" in each
-    ] == names
-
-
-def test_a_subscription_that_drops_what_expires_is_found(check: Check, tmp_path: Path) -> None:
-    ran = check(written(tmp_path, changed("deadLetteringOnMessageExpiration: 1 == 1")))
-
-    assert ran.out.startswith("placed: subscriptions\n  the subscription placed drops what expires.\n")
-
-
-def test_a_subscription_that_forwards_elsewhere_is_not_checked(check: Check, tmp_path: Path) -> None:
-    elsewhere = changed(
-        "forwardTo: ordersQueue.name\n    forwardDeadLetteredMessagesTo: 'orders-error'", "forwardTo: 'audit'"
-    )
-
-    assert check(written(tmp_path, elsewhere)).status == 0
-
-
-def test_a_queue_that_nobody_reads_is_not_checked(check: Check, tmp_path: Path) -> None:
-    placed = """
-resource placed 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
-  parent: bus
-  name: 'placed'
-  properties: { defaultMessageTimeToLive: 'P14D' }
+resource ordersQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  name: 'orders'
 }
 """
-
-    assert check(written(tmp_path, GOOD + placed)).status == 0
-
-
-def test_a_resource_under_a_condition_that_does_not_hold_is_not_deployed(check: Check, tmp_path: Path) -> None:
-    file = changed("errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {", "errorQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = if (immediateRetries > 9) {")  # fmt: skip
-
-    ran = check(written(tmp_path, file))
-
-    assert (
-        "error-queue-duplicates, error-queue-expiry, error-queue-forwards, roles: the queue orders-error is not in this file;"
-        " `recoverable check --queue` looks at a deployed one." in ran.out
-    )
+LINE = 8
+INSTALLED = {
+    "on PATH": ("PATH", "bicep"),
+    "where az puts it": ("AZURE_CONFIG_DIR", "bin/bicep"),
+    "in the home of az": ("HOME", ".azure/bin/bicep"),
+    "where azd is told to find it": ("AZD_BICEP_TOOL_PATH", ""),
+    "where azd puts it": ("AZD_CONFIG_DIR", "bin/bicep"),
+    "in the home of azd": ("HOME", ".azd/bin/bicep"),
+}
+"""The variable that says where the compiler is, and the way from there."""
 
 
-def test_a_value_that_only_azure_knows_is_said(check: Check, tmp_path: Path) -> None:
-    file = changed("maxDeliveryCount: 100", "maxDeliveryCount: bus.properties.most")
-
-    assert "max-delivery-count: bus.properties is known in Azure alone." in check(written(tmp_path, file)).out
-
-
-def test_an_app_without_a_host_json_is_said(check: Check, tmp_path: Path) -> None:
-    path = Path(written(tmp_path, GOOD))
-    (tmp_path / "host.json").unlink()
-
-    assert (
-        not_checked(check(str(path), "--json"))["lock-renewal"] == "there is no host.json beside the file or above it"
-    )
+def compiler(path: Path, prints: str = json.dumps(document(GOOD)), complains: str = "", status: int = 0) -> Path:
+    """Write a program that stands for the compiler."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (path.parent / "printed").write_text(prints, encoding="utf-8")
+    (path.parent / "said").write_text(complains, encoding="utf-8")
+    script = f'#!/bin/sh\necho "$@" > {path.parent}/asked\nIFS= read -r x < {path.parent}/printed; printf %s "$x"\n'
+    script += f'while IFS= read -r x; do echo "$x" >&2; done < {path.parent}/said\nexit {status}\n'
+    path.write_text(script, encoding="utf-8")
+    path.chmod(0o755)
+    return path
 
 
-def test_a_file_without_a_queue_has_nothing_to_check(check: Check, tmp_path: Path) -> None:
-    assert check(written(tmp_path, "param a string\n", code=None)) == (
-        0,
-        "Nothing to check: no function that reads a queue uses this package.\n",
-        "",
-    )
+@pytest.fixture
+def bicep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Write a Bicep file beside an app, on a machine without a compiler, and return its path."""
+    written(tmp_path)
+    for name in ("AZURE_CONFIG_DIR", "AZD_BICEP_TOOL_PATH", "AZD_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    path = tmp_path / "infra" / "shop.bicep"
+    path.write_text(BICEP, encoding="utf-8")
+    return str(path)
 
 
-@pytest.mark.parametrize(
-    ("bicep", "words", "text"),
-    [
-        ("this is no Bicep", (), "the parser does not understand it from line 1"),
-        (GOOD, ("--parameter", "retries=6"), "there is no parameter retries; the file has immediateRetries"),
-        (GOOD, ("--parameter", "immediateRetries=six"), "--parameter: invalid literal for int() with base 10: 'six'"),
-    ],
-    ids=["no Bicep", "a parameter that is none", "a number that is none"],
-)
-def test_what_cannot_be_read_is_said_in_one_line(
-    check: Check, tmp_path: Path, bicep: str, words: tuple[str, ...], text: str
+def test_a_compiler_that_is_named_is_asked(check: Check, tmp_path: Path, bicep: str) -> None:
+    named = compiler(tmp_path / "tools" / "bicep-1")
+
+    assert check(bicep, "--bicep", str(named)) == (0, ALL_DONE, "")
+    assert (tmp_path / "tools" / "asked").read_text() == f"build {bicep} --stdout\n"
+
+
+@pytest.mark.parametrize("form", INSTALLED)
+def test_a_compiler_is_found_where_it_is_installed(
+    check: Check, tmp_path: Path, bicep: str, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    path = written(tmp_path, bicep)
+    variable, way = INSTALLED[form]
+    path = compiler(tmp_path / "tools" / (way or "bicep"))
+    monkeypatch.setenv(variable, str(path.parent if variable == "PATH" else tmp_path / "tools" if way else path))
 
-    assert check(path, *words) == (2, "", f"recoverable check: {path}: {text}\n")
+    assert check(bicep) == (0, ALL_DONE, "")
+
+
+def test_without_a_compiler_it_is_said_how_to_get_one_and_nothing_is_guessed(check: Check, bicep: str) -> None:
+    Path(bicep).with_suffix(".json").write_text(json.dumps(document(GOOD)), encoding="utf-8")
+
+    ran = check(bicep)
+
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "`az bicep install`" in ran.err
+    assert "`bicep build shop.bicep`" in ran.err
+
+
+def test_what_the_compiler_refuses_is_shown_as_it_says_it(check: Check, tmp_path: Path, bicep: str) -> None:
+    error = f'{bicep}(12,5) : Error BCP057: The name "x" does not exist in the current context.'
+    refuses = compiler(tmp_path / "tools" / "bicep", prints="", complains=error + "\n", status=1)
+
+    ran = check(bicep, "--bicep", str(refuses))
+
+    assert (ran.status, ran.out, ran.err.splitlines()[1:]) == (2, "", [error])
+
+
+def test_a_warning_of_the_compiler_is_none_of_ours(check: Check, tmp_path: Path, bicep: str) -> None:
+    warns = compiler(tmp_path / "tools" / "bicep", complains="shop.bicep(1,1) : Warning BCP035: …\n")
+
+    assert check(bicep, "--bicep", str(warns)) == (0, ALL_DONE, "")
+
+
+def test_a_file_of_parameters_gives_the_template_and_its_values(check: Check, tmp_path: Path, bicep: str) -> None:
+    few = changed({f"{OF_QUEUE}.maxDeliveryCount": 11})
+    parameters = {"parameters": {"immediateRetries": {"value": 6}}}
+    both = {"templateJson": json.dumps(document(few)), "parametersJson": json.dumps(parameters)}
+    file = Path(bicep).with_suffix(".bicepparam")
+    file.write_text("using './shop.bicep'\nparam immediateRetries = 6\n", encoding="utf-8")
+
+    ran = check(str(file), "--bicep", str(compiler(tmp_path / "bicep", json.dumps(both))), "--json")
+
+    [finding] = [each for each in reported(ran) if "wrong" in each]
+    assert (finding["rule"], finding["file"], finding["line"]) == ("max-delivery-count", bicep, LINE)
+    assert (tmp_path / "asked").read_text() == f"build-params {file} --stdout\n"
+
+
+@pytest.mark.parametrize("form", ["by symbolic name", "by type and name", "in a module"])
+def test_a_finding_is_at_the_line_of_the_bicep_file(check: Check, tmp_path: Path, bicep: str, form: str) -> None:
+    few = changed({f"{OF_QUEUE}.maxDeliveryCount": 1})
+    place = Path(bicep)
+    if form == "by type and name":
+        few = {f"other-{name}": each for name, each in few.items()}
+        few["identity"] = GOOD["identity"]
+        few["bus"] = GOOD["bus"]
+    if form == "in a module":
+        place.with_name("more.bicep").write_text(BICEP, encoding="utf-8")
+        place.write_text("module more './more.bicep' = {\n}\n", encoding="utf-8")
+        place = place.with_name("more.bicep")
+
+    ran = check(bicep, "--bicep", str(compiler(tmp_path / "bicep", json.dumps(document(few)))), "--json")
+
+    [finding] = [each for each in reported(ran) if "wrong" in each]
+    assert (finding["rule"], finding["file"], finding["line"]) == ("max-delivery-count", str(place), LINE)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from operate.check.bicep_files import GOOD as BICEP
-from operate.check.bicep_files import written as written_bicep
+from operate.check.arm_templates import OF_QUEUE
+from operate.check.arm_templates import changed as changed_arm
+from operate.check.arm_templates import written as written_arm
 from operate.check.conftest import Check, reported
 from operate.check.templates import CODE
 
@@ -245,10 +246,10 @@ def test_a_line_end_in_a_name_forges_no_annotation(check: Check, template: str) 
     assert "e%0A::error::x%25" in ran.out
 
 
-def test_a_finding_of_a_bicep_file_is_at_its_resource(check: Check, tmp_path: Path) -> None:
-    path = written_bicep(tmp_path, BICEP.replace("maxDeliveryCount: 100", "maxDeliveryCount: 1"))
+def test_a_finding_of_an_arm_template_is_at_its_resource(check: Check, tmp_path: Path) -> None:
+    path = written_arm(tmp_path, changed_arm({f"{OF_QUEUE}.maxDeliveryCount": 1}))
 
     [finding] = [each for each in reported(check(path, "--json")) if "wrong" in each]
 
-    line = BICEP[: BICEP.index("resource ordersQueue")].count("\n") + 1
+    line = next(place for place, text in enumerate(Path(path).read_text().splitlines(), 1) if "'orders')]\"" in text)
     assert (finding["rule"], finding["file"], finding["line"]) == ("max-delivery-count", path, line)

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from operate.check.bicep_files import GOOD
-from operate.check.bicep_files import written as written_bicep
+from operate.check.arm_templates import written as written_arm
 from operate.check.conftest import Check, not_checked
 from operate.check.templates import CODE, changed, good, written
 from recoverable_operate.rules import SQS_RULES
@@ -124,7 +123,7 @@ def test_what_is_no_template_of_any_kind_is_said_in_one_line(check: Check, tmp_p
     assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
 
 
-SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
+PARAMETERS = "https://schema.management.azure.com/schemas/2019-04-01/deploymentParameters.json#"
 
 
 @pytest.mark.parametrize(
@@ -136,14 +135,14 @@ SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTempl
             "a file of Terraform is not read here; check what it deployed, with --function NAME or --queue QUEUE",
         ),
         (
-            "main.json",
-            {"$schema": SCHEMA, "resources": []},
-            "a template of Azure Resource Manager is not read here; give the Bicep file that it was made from",
+            "main.parameters.json",
+            {"$schema": PARAMETERS, "parameters": {}},
+            "it holds parameters; give the template, and this with --parameters",
         ),
         (
             "host.json",
             {"version": "2.0"},
-            "it is read with a Bicep file; give that, or run `recoverable local azure`, which notes what is wrong in it",
+            "it is read with the template that deploys it; give that, or run `recoverable local azure`, which notes what is wrong in it",
         ),
         (
             "serverless.yml",
@@ -196,7 +195,10 @@ def test_any_code_beside_a_template_is_read_or_not_checked(check: Check, tmp_pat
         assert (ran.status in (0, 1), ran.err) == (True, "")
 
 
-def test_a_bicep_file_that_ends_anywhere_is_read_or_refused(check: Check, tmp_path: Path) -> None:
-    for end in range(0, len(GOOD), 97):
-        ran = check(written_bicep(tmp_path, GOOD[:end]))
-        assert (ran.status, ran.err.count("\n")) in ((0, 0), (1, 0), (2, 1))
+def test_an_arm_template_that_ends_anywhere_is_refused(check: Check, tmp_path: Path) -> None:
+    path = Path(written_arm(tmp_path))
+    text = path.read_text(encoding="utf-8")
+    for end in range(0, len(text) - 1, 297):
+        path.write_text(text[:end], encoding="utf-8")
+        ran = check(str(path))
+        assert (ran.status, ran.err.count("recoverable check")) == (2, 1)

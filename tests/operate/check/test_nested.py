@@ -1,4 +1,4 @@
-"""`recoverable check` follows nested stacks and Bicep modules in the same folder, and names those that it cannot follow."""
+"""`recoverable check` follows nested stacks in the same folder and modules of Azure, and names those that it cannot follow."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from operate.check.bicep_files import GOOD as BICEP
-from operate.check.bicep_files import written as written_bicep
+from operate.check.arm_templates import GOOD as ON_AZURE
+from operate.check.arm_templates import module
+from operate.check.arm_templates import written as written_arm
 from operate.check.conftest import Check, not_checked, reported, rules_found
 from operate.check.templates import Template, attribute, changed, good, written
 
@@ -143,49 +144,52 @@ def test_globals_reach_a_function_of_a_mapping_that_is_a_resource(check: Check, 
     assert check(written(tmp_path, resources, Globals=foreign)).out.startswith("left alone")
 
 
-MODULE = """
-param queue string
-resource bus 'Microsoft.ServiceBus/namespaces@2024-01-01' existing = {
-  name: 'shop'
+MODULE = {
+    "bus": {"existing": True, "type": "Microsoft.ServiceBus/namespaces", "name": "shop"},
+    "it": {
+        "type": "Microsoft.ServiceBus/namespaces/queues",
+        "name": "[format('shop/{0}', parameters('queue'))]",
+        "properties": {"maxDeliveryCount": 3},
+    },
 }
-resource it 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
-  parent: bus
-  name: queue
-  properties: { maxDeliveryCount: 3 }
-}
-"""
-USE = "module more 'more.bicep' = {}{{\n  name: 'more'\n  params: {{ queue: {} }}\n}}\n"
+QUEUE = {"queue": {"type": "string"}}
 
 
 @pytest.mark.parametrize(
     ("condition", "queue", "rules"),
     [
-        ("", "'refunds'", ["max-delivery-count", "dead-letters"]),
-        ("if (1 == 2) ", "'refunds'", ["entity-names"]),
-        ("", "'other'", []),
+        (True, "refunds", ["max-delivery-count", "dead-letters"]),
+        ("[equals(1, 2)]", "refunds", ["entity-names"]),
+        (True, "other", []),
     ],
 )
 def test_a_module_is_read_as_it_is_used(
-    check: Check, tmp_path: Path, condition: str, queue: str, rules: list[str]
+    check: Check, tmp_path: Path, condition: object, queue: str, rules: list[str]
 ) -> None:
     code = (
         "from recoverable.azure import ServiceBusEndpoint\n"
         "refunds = ServiceBusEndpoint(print, queue='refunds', connection='ServiceBus')\n"
         "app.register_functions(refunds.blueprint())\n"
     )
-    near = BICEP.replace("name: 'orders'\n", "name: 'refundz'\n") if condition else BICEP
-    path = written_bicep(tmp_path, near + USE.format(condition, queue), code=code)
-    (tmp_path / "infra" / "more.bicep").write_text(MODULE, encoding="utf-8")
+    orders = ON_AZURE["ordersQueue"]
+    near = {"ordersQueue": {**orders, "name": "shop/refundz"}} if isinstance(condition, str) else {}
+    more = module(MODULE, condition=condition, given={"queue": {"value": queue}}, parameters=QUEUE)
+    path = written_arm(tmp_path, {**ON_AZURE, **near, "more": more}, code=code)
 
     found = rules_found(check(path, "--json"))
 
     assert [each for each in found if each not in ("roles", "same-error-queue")] == rules
 
 
-@pytest.mark.parametrize("reference", ["'more.bicep'", "'main.bicep'", "'br:x.azurecr.io/bus:1'"])
-def test_a_module_that_cannot_be_followed_is_named(check: Check, tmp_path: Path, reference: str) -> None:
-    path = written_bicep(tmp_path, BICEP + f"module more {reference} = {{\n  name: 'more'\n}}\n")
+def test_a_module_whose_template_is_elsewhere_is_named(check: Check, tmp_path: Path) -> None:
+    linked = {
+        "type": "Microsoft.Resources/deployments",
+        "name": "more",
+        "properties": {"templateLink": {"uri": "https://x.test/t.json"}},
+    }
+    path = written_arm(tmp_path, {**ON_AZURE, "more": linked})
 
     ran = check(path, "--json", "--strict")
 
-    assert (ran.status, rules_found(ran), not_checked(ran)["all-parts"][:15]) == (1, [], "the module more")
+    why = "the module more is not read: its template is not in this file"
+    assert (ran.status, rules_found(ran), not_checked(ran)["all-parts"]) == (1, [], why)

@@ -30,5 +30,5 @@ def test_a_template_of_another_style_has_no_findings(check: Check, tmp_path: Pat
 
 
 @pytest.mark.parametrize("style", ON_AZURE)
-def test_a_bicep_file_of_another_style_has_no_findings(check: Check, tmp_path: Path, style: str) -> None:
-    assert_ends(check, tmp_path / "main.bicep", ON_AZURE[style])
+def test_an_arm_template_of_another_style_has_no_findings(check: Check, tmp_path: Path, style: str) -> None:
+    assert_ends(check, tmp_path / "main.json", ON_AZURE[style])

@@ -9,13 +9,29 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from operate.check.bicep_files import ALL_DONE, CODE, GOOD, HOST, changed, host, written
+from operate.check.arm_templates import (
+    ALL_DONE,
+    CODE,
+    ELSEWHERE,
+    GOOD,
+    HOST,
+    OF_APP,
+    OF_ERRORS,
+    OF_QUEUE,
+    OF_SUBSCRIPTION,
+    RECEIVER,
+    changed,
+    host,
+    role,
+    written,
+)
 from operate.check.conftest import Check, found, not_checked, rules_found
+from operate.check.templates import Template
 from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.rules import SERVICE_BUS_RULES, OnServiceBus, ServiceBusQueue, Trigger
 from recoverable_operate.rules import check as check_all
 
-ROOT = Path(__file__).parents[3]
+COMPILED = Path(__file__).parent / "compiled"
 
 
 def endpoint(more: str) -> str:
@@ -35,15 +51,15 @@ RIGHT = "data_type=func.DataType.BINARY"
 
 
 class Case(NamedTuple):
-    """A Bicep file, a host.json and code that trip one rule, and what is found."""
+    """A template, a host.json and code that trip one rule, and what is found."""
 
     text: str
-    bicep: str = GOOD
+    template: Template = GOOD
     host: dict[str, Any] = HOST
     code: str = CODE
 
 
-LOCKED = changed("maxDeliveryCount: 100", "lockDuration: 'PT2M'\n    maxDeliveryCount: 100")
+LOCKED = changed({f"{OF_QUEUE}.lockDuration": "PT2M"})
 
 CASES: dict[str, Case] = {
     "lock-renewal": Case(
@@ -59,57 +75,57 @@ CASES: dict[str, Case] = {
     "threads": Case(
         "up to 16 invocations of plain functions run at a time, and the worker has 5 threads, so the others wait for one while their functionTimeout"
         " runs; write a maxConcurrentCalls of 5 into host.json, or the app setting PYTHON_THREADPOOL_THREAD_COUNT of 16",
-        changed("PYTHON_THREADPOOL_THREAD_COUNT: '16'"),
+        changed({f"{OF_APP}.PYTHON_THREADPOOL_THREAD_COUNT": None}),
     ),
     "max-delivery-count": Case(
         "orders has a maxDeliveryCount of 10, too few for a ladder of 5 immediate and 3 delayed retries, so Service Bus dead-letters messages before"
         " their retries are used up, and without a reason; write immediate retries + 6, which is 11, or more; 100 does for most",
-        changed("maxDeliveryCount: 100", ""),
+        changed({f"{OF_QUEUE}.maxDeliveryCount": None}),
     ),
     "dead-letters": Case(
         "orders forwards its dead letters to no queue, so dead letters stay where nobody looks; write forwardDeadLetteredMessagesTo with the error"
         " queue's name",
-        changed("forwardDeadLetteredMessagesTo: errorQueue.name"),
+        changed({f"{OF_QUEUE}.forwardDeadLetteredMessagesTo": None}),
     ),
     "expiry": Case(
         "orders keeps messages for 14 days, 0:00:00 and drops those that expire, so messages of a function that is broken for longer are lost; write"
         " deadLetteringOnMessageExpiration: true",
-        changed("requiresDuplicateDetection: true", "defaultMessageTimeToLive: 'P14D'"),
+        changed({f"{OF_QUEUE}.defaultMessageTimeToLive": "P14D"}),
     ),
     "subscriptions": Case(
         "the subscription placed forwards its dead letters to no queue, so events for which a filter fails, or that expire, stay where nobody looks;"
         " write forwardDeadLetteredMessagesTo with the error queue's name",
-        changed("forwardDeadLetteredMessagesTo: 'orders-error'"),
+        changed({f"{OF_SUBSCRIPTION}.forwardDeadLetteredMessagesTo": None}),
     ),
     "tier": Case(
         "the namespace is of the tier Basic, so no message can be scheduled, so delayed retries are refused, and dead letters cannot be forwarded;"
         " write the tier Standard or Premium; a namespace that is deployed keeps the tier that it has",
-        changed("name: 'Standard'", "name: 'Basic'"),
+        changed({"bus.sku.name": "Basic"}),
     ),
     "error-queue-duplicates": Case(
         "orders-error is an error queue and detects duplicates, so a dead letter that was sent back, and is dead-lettered again within the window, is"
         " dropped; write requiresDuplicateDetection: false",
-        changed("maxDeliveryCount: 2000", "requiresDuplicateDetection: true"),
+        changed({f"{OF_ERRORS}.requiresDuplicateDetection": True}),
     ),
     "error-queue-expiry": Case(
         "orders-error is an error queue and drops what expires, so a dead letter whose sender gave it a time to live is lost when that ends; write"
         " deadLetteringOnMessageExpiration: true",
-        changed("deadLetteringOnMessageExpiration: true"),
+        changed({f"{OF_ERRORS}.deadLetteringOnMessageExpiration": None}),
     ),
     "error-queue-forwards": Case(
         "orders-error is an error queue and forwards to cellar, so messages that were given up leave it, with or without having been looked at; leave"
         " forwardTo and forwardDeadLetteredMessagesTo out",
-        changed("maxDeliveryCount: 2000", "forwardTo: 'cellar'"),
+        changed({f"{OF_ERRORS}.forwardTo": "cellar"}),
     ),
     "roles": Case(
         "the app's identity has no role Azure Service Bus Data Sender on orders-error, so copies are refused: what is given up waits, and delayed"
         " retries come at once; assign Azure Service Bus Data Sender with orders-error as scope to the app's identity",
-        changed("scope: errorQueue\n  properties: { roleDefinitionId: sender", "scope: errorQueue\n  properties: { roleDefinitionId: receiver"),
+        changed({"maySendErrors": role(RECEIVER, "orders-error")}),
     ),
     "settings": Case(
         "the environment variable RECOVERABLE_TIME_INCREASE is '10', so the app does not start where it reads its settings from the environment; write"
         " a duration such as 10s, 5m, 1h or 00:00:10, up to 121 days, 16:00:00",
-        changed("PYTHON_", "RECOVERABLE_TIME_INCREASE: '10'\n    PYTHON_"),
+        changed({f"{OF_APP}.RECOVERABLE_TIME_INCREASE": "10"}),
     ),
     "extension-bundle": Case(
         "host.json takes extension bundle 3 ([3.3.0, 4.0.0)), so copies lack session, partition key and subject, which the trigger does not give;"
@@ -124,7 +140,7 @@ CASES: dict[str, Case] = {
     "cardinality": Case(
         "function_app.py:5 has no batch=True, and the trigger of place_order gives many messages, so the endpoint refuses what it is given; write"
         " cardinality=ONE on the trigger, or batch=True",
-        changed("maxDeliveryCount: 100", "lockDuration: 'PT5M'\n    maxDeliveryCount: 100"),
+        changed({f"{OF_QUEUE}.lockDuration": "PT5M"}),
         {**HOST, "functionTimeout": "00:04:00"},
         UNBOUND + TRIGGER.format(f"{RIGHT}, cardinality=func.Cardinality.MANY"),
     ),
@@ -152,7 +168,7 @@ CASES: dict[str, Case] = {
         "orders has its dead letters forwarded to orders-error, and its messages that are given up go to faults, so who looks at one of the two misses"
         " what is in the other; to a queue that does not exist nothing can be moved; write faults into forwardDeadLetteredMessagesTo, or orders-error"
         " as the error queue",
-        changed("RECOVERABLE_ERROR_QUEUE: errorQueue.name", "RECOVERABLE_ERROR_QUEUE: 'faults'"),
+        changed({f"{OF_APP}.RECOVERABLE_ERROR_QUEUE": "faults"}),
     ),
     "entity-names": Case(
         "the code names the queue ordres, and the one that is made here is orders, so the two do not find each other; write orders",
@@ -161,13 +177,13 @@ CASES: dict[str, Case] = {
     "session-expiry": Case(
         "orders has sessions and keeps messages for ever, so a message that takes the host along runs again and again, uncounted, and its session"
         " stands still; write a defaultMessageTimeToLive such as 'P4D', and deadLetteringOnMessageExpiration: true",
-        changed("requiresDuplicateDetection: true", "requiresSession: true"),
+        changed({f"{OF_QUEUE}.requiresSession": True}),
         code=endpoint("sessions=True"),
     ),
     "ladder-life": Case(
         "orders keeps messages for 0:04:00, and 4 times all delays of the ladder take 0:04:00, so messages expire while they wait behind one of their"
         " session; write a longer defaultMessageTimeToLive, or shorter delays",
-        changed("requiresDuplicateDetection: true", "requiresSession: true\n    deadLetteringOnMessageExpiration: true\n    defaultMessageTimeToLive: 'PT4M'"),
+        changed({f"{OF_QUEUE}.requiresSession": True, f"{OF_QUEUE}.deadLetteringOnMessageExpiration": True, f"{OF_QUEUE}.defaultMessageTimeToLive": "PT4M"}),
         code=endpoint('sessions="ordered"'),
     ),
     "batch-lock": Case(
@@ -209,14 +225,14 @@ def test_nothing_is_found_where_all_is_right(check: Check, tmp_path: Path) -> No
 
 
 def test_a_lock_that_an_app_setting_states_is_compared_too(check: Check, tmp_path: Path) -> None:
-    bicep = LOCKED.replace("PYTHON_", "RECOVERABLE_LOCK_DURATION: 'PT3M'\n    PYTHON_", 1)
-    file = written(tmp_path, bicep, {**HOST, "functionTimeout": "00:01:00"}, endpoint("batch=True"))
+    stated = changed({f"{OF_APP}.RECOVERABLE_LOCK_DURATION": "PT3M"}, LOCKED)
+    file = written(tmp_path, stated, {**HOST, "functionTimeout": "00:01:00"}, endpoint("batch=True"))
 
     assert "RECOVERABLE_LOCK_DURATION says a lock of 0:03:00, and orders locks messages for 0:02:00" in check(file).out
 
 
 def test_nothing_is_found_in_the_example_shop(check: Check) -> None:
-    ran = check(str(ROOT / "infra" / "azure" / "main.bicep"))
+    ran = check(str(COMPILED / "main.json"))
 
     assert ran == (0, f"left alone, because no code there uses this package: orders-placed.\n{ALL_DONE}", "")
 
@@ -228,39 +244,36 @@ def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(
     case = CASES[rule]
 
     monkeypatch.chdir(tmp_path)
-    written(tmp_path, case.bicep, case.host, case.code)
+    written(tmp_path, case.template, case.host, case.code)
 
-    ran = check("infra/main.bicep", "--json")
+    ran = check("infra/main.json", "--json")
 
     assert (ran.status, found(ran)) == (1, [(rule, case.text)])
 
 
-ELSEWHERE = "bus.properties.something"
 OF_THE_APP = (
     "lock-renewal", "prefetch", "extension-bundle", "threads", "binary-data", "cardinality", "completion", "one-reader",
     "connections", "session-kind", "batch-lock", "stated-lock", "handler-limit",
 )  # fmt: skip
 """Rules on host.json and code, of which neither is there."""
 
-SESSIONS = changed(
-    "requiresDuplicateDetection: true", f"requiresSession: true\n    defaultMessageTimeToLive: {ELSEWHERE}"
-)
-NOT_KNOWN: dict[str, str] = {
-    "max-delivery-count": changed("maxDeliveryCount: 100", f"maxDeliveryCount: {ELSEWHERE}"),
-    "dead-letters": changed("forwardDeadLetteredMessagesTo: errorQueue.name", f"forwardDeadLetteredMessagesTo: {ELSEWHERE}"),
-    "same-error-queue": changed("RECOVERABLE_ERROR_QUEUE: errorQueue.name", f"RECOVERABLE_ERROR_QUEUE: {ELSEWHERE}"),
-    "entity-names": changed("RECOVERABLE_ERROR_QUEUE: errorQueue.name", f"RECOVERABLE_ERROR_QUEUE: {ELSEWHERE}"),
-    "expiry": changed("requiresDuplicateDetection: true", f"defaultMessageTimeToLive: {ELSEWHERE}"),
+SESSIONS = changed({f"{OF_QUEUE}.requiresSession": True, f"{OF_QUEUE}.defaultMessageTimeToLive": ELSEWHERE})
+NOT_KNOWN: dict[str, Template] = {
+    "max-delivery-count": changed({f"{OF_QUEUE}.maxDeliveryCount": ELSEWHERE}),
+    "dead-letters": changed({f"{OF_QUEUE}.forwardDeadLetteredMessagesTo": ELSEWHERE}),
+    "same-error-queue": changed({f"{OF_APP}.RECOVERABLE_ERROR_QUEUE": ELSEWHERE}),
+    "entity-names": changed({f"{OF_APP}.RECOVERABLE_ERROR_QUEUE": ELSEWHERE}),
+    "expiry": changed({f"{OF_QUEUE}.defaultMessageTimeToLive": ELSEWHERE}),
     "ladder-life": SESSIONS,
     "session-expiry": SESSIONS,
-    "subscriptions": changed("forwardDeadLetteredMessagesTo: 'orders-error'", f"forwardDeadLetteredMessagesTo: {ELSEWHERE}"),
-    "tier": changed("name: 'Standard'", f"name: {ELSEWHERE}"),
-    "error-queue-duplicates": changed("maxDeliveryCount: 2000", f"requiresDuplicateDetection: {ELSEWHERE}"),
-    "error-queue-expiry": changed("maxDeliveryCount: 2000", f"defaultMessageTimeToLive: {ELSEWHERE}"),
-    "error-queue-forwards": changed("maxDeliveryCount: 2000", f"forwardTo: {ELSEWHERE}"),
-    "roles": GOOD.replace("identity.properties.principalId", "'8a1b6c3d-0000-0000-0000-000000000000'"),
-    "settings": GOOD + "resource more 'Microsoft.Web/sites/config@2024-04-01' = {\n  name: 'appsettings'\n  properties: {}\n}\n",
-}  # fmt: skip
+    "subscriptions": changed({f"{OF_SUBSCRIPTION}.forwardDeadLetteredMessagesTo": ELSEWHERE}),
+    "tier": changed({"bus.sku.name": ELSEWHERE}),
+    "error-queue-duplicates": changed({f"{OF_ERRORS}.requiresDuplicateDetection": ELSEWHERE}),
+    "error-queue-expiry": changed({f"{OF_ERRORS}.defaultMessageTimeToLive": ELSEWHERE}),
+    "error-queue-forwards": changed({f"{OF_ERRORS}.forwardTo": ELSEWHERE}),
+    "roles": changed({"mayReceive.properties.principalId": "8a1b6c3d-0000-0000-0000-000000000000"}),
+    "settings": {**GOOD, "more": {**GOOD["appSettings"], "properties": {}}},
+}
 
 
 @pytest.mark.parametrize("rule", NOT_KNOWN)
@@ -283,12 +296,13 @@ def test_what_cannot_be_known_of_an_app_that_is_not_there_is_not_checked(check: 
 
 
 def test_a_role_of_somebody_else_is_none_of_the_apps(check: Check, tmp_path: Path) -> None:
-    other = "resource other 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {\n  name: 'other'\n}\n"
-    theirs = GOOD.replace(
-        "properties: { roleDefinitionId: receiver, principalId: identity", "properties: { roleDefinitionId: receiver, principalId: other"
-    )  # fmt: skip
+    theirs = {
+        **GOOD,
+        "other": {**GOOD["identity"], "name": "other"},
+        "mayReceive": role(RECEIVER, "orders", "[reference('other', '2024-11-30').principalId]"),
+    }
 
-    [(rule, text)] = found(check(written(tmp_path, theirs + other), "--json"))
+    [(rule, text)] = found(check(written(tmp_path, theirs), "--json"))
 
     assert (rule, text.partition(",")[0]) == (
         "roles",
@@ -297,9 +311,7 @@ def test_a_role_of_somebody_else_is_none_of_the_apps(check: Check, tmp_path: Pat
 
 
 def test_a_role_to_receive_that_nobody_has_is_found(check: Check, tmp_path: Path) -> None:
-    begin, end = GOOD.index("resource mayReceive "), GOOD.index("resource maySend ")
-
-    assert rules_found(check(written(tmp_path, GOOD[:begin] + GOOD[end:]), "--json")) == ["roles"]
+    assert rules_found(check(written(tmp_path, changed({"mayReceive": None})), "--json")) == ["roles"]
 
 
 @pytest.mark.parametrize(("timeout", "problems"), [(None, 1), (1, 1), (0.9, 0)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from operate.check import bicep_files as on_azure
+from operate.check import arm_templates as on_azure
 from operate.check.conftest import Check, not_checked, rules_found
 from operate.check.templates import CODE, Template, attribute, changed, good, may, written
 
@@ -88,16 +88,10 @@ def test_of_a_function_whose_code_says_nothing_it_is_not_said_whether_it_stamps(
     assert "one-error-queue" in not_checked(ran)
 
 
-DEAD = """
-resource deadQueue 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
-  parent: bus
-  name: 'orders-dead'
-  properties: { maxDeliveryCount: 100, forwardDeadLetteredMessagesTo: errorQueue.name }
+BY_DEAD = {
+    **on_azure.changed({f"{on_azure.OF_QUEUE}.forwardDeadLetteredMessagesTo": "orders-dead"}),
+    "deadQueue": on_azure.queue("orders-dead", maxDeliveryCount=100, forwardDeadLetteredMessagesTo="orders-error"),
 }
-"""
-BY_DEAD = on_azure.changed(
-    "    forwardDeadLetteredMessagesTo: errorQueue.name\n", "    forwardDeadLetteredMessagesTo: deadQueue.name\n"
-)
 IN_APP = """
 from recoverable_operate import stamp
 app.register_functions(stamp(to="{to}").blueprint(queue={queue}, connection="ServiceBus"))
@@ -118,12 +112,12 @@ NAMED, COMPUTED = '"orders-dead"', "str(1)"
 def test_on_service_bus_the_dead_letters_may_come_by_a_stamp(
     code: str, rules: list[str], tmp_path: Path, check: Check
 ) -> None:
-    path = on_azure.written(tmp_path, BY_DEAD + DEAD, code=on_azure.CODE + code)
+    path = on_azure.written(tmp_path, BY_DEAD, code=on_azure.CODE + code)
 
     assert rules_found(check(path, "--json")) == rules
 
 
-def test_the_bicep_file_of_the_example_is_right_with_a_stamp(check: Check) -> None:
-    ran = check("infra/azure/main.bicep", "--parameter", "stampDeadLetters=true", "--json")
+def test_the_template_of_the_example_is_right_with_a_stamp(check: Check) -> None:
+    ran = check(str(Path(__file__).parent / "compiled" / "main.json"), "--parameter", "stampDeadLetters=true", "--json")
 
     assert (rules_found(ran), not_checked(ran)) == ([], {})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from operate.check.bicep_files import ALL_DONE, CODE, GOOD, written
+from operate.check.arm_templates import ALL_DONE, CODE, GOOD, OF_APP, changed, written
 from operate.check.conftest import Check, not_checked, rules_found
 
 IMPORTS = "import azure.functions as func\nfrom recoverable.azure import ServiceBusEndpoint\n"
@@ -35,7 +35,7 @@ LEFT_ALONE = {
     "another queue": ENDPOINT.format("'refunds'"),
     "a plain trigger beside the endpoint of another queue": ENDPOINT.format("'refunds'") + TRIGGER.format(RIGHT),
 }
-SETTING = GOOD.replace("PYTHON_", "QUEUE: ordersQueue.name\n    PYTHON_")
+SETTING = changed({f"{OF_APP}.QUEUE": "orders"})
 
 
 @pytest.mark.parametrize("form", FOUND)

@@ -36,7 +36,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     what = parser.add_argument_group("what to look at; one of these")
     what.add_argument(
-        "templates", nargs="*", type=Path, metavar="FILE", help="templates of SAM, CloudFormation or Bicep"
+        "templates",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="templates of SAM, CloudFormation or ARM, and Bicep files",
     )
     what.add_argument(
         "--function",
@@ -61,6 +65,26 @@ def add_assumptions(parser: argparse.ArgumentParser) -> None:
         "--parameter", type=name_and_value, action="append", default=[], metavar="NAME=VALUE",
         help="a parameter of the template; may be repeated",
     )  # fmt: skip
+    said.add_argument(
+        "--parameters",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a file of parameters of Azure: ARM's, or azd's, whose ${NAME} the environment says; may be repeated",
+    )
+    said.add_argument(
+        "--app",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder of the Function App (default: the nearest with a host.json, else what azure.yaml says)",
+    )
+    said.add_argument(
+        "--bicep",
+        type=Path,
+        metavar="PATH",
+        help="the Bicep compiler (default: that on PATH, then those of az and of azd; none is downloaded)",
+    )
     said.add_argument(
         "--assume",
         type=Path,
@@ -139,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
         known = read_baseline(arguments.baseline)
         looked = list(looks(arguments, terminal))
     except OperateError as error:
-        terminal.note(f"recoverable check: {error}")
+        refuse(error, terminal)
         return UNREADABLE
     read = [each for each in looked if each is not None]
     if not read:
@@ -149,6 +173,12 @@ def run(arguments: argparse.Namespace) -> int:
     if len(read) < len(looked):
         return UNREADABLE
     return FOUND if report.findings or (arguments.strict and report.not_done) else CLEAN
+
+
+def refuse(error: OperateError, terminal: Terminal) -> None:
+    """Print why something cannot be read; what a compiler says has several lines."""
+    for line in f"recoverable check: {error}".splitlines():
+        terminal.note(line)
 
 
 def looks(arguments: argparse.Namespace, terminal: Terminal) -> Iterator[Look | None]:
@@ -162,7 +192,7 @@ def looks(arguments: argparse.Namespace, terminal: Terminal) -> Iterator[Look | 
             try:
                 yield look_at_file(path, arguments)
             except OperateError as error:
-                terminal.note(f"recoverable check: {error}")
+                refuse(error, terminal)
                 yield None
     elif (arguments.function is None) == (arguments.queue is None) or arguments.templates:
         raise OperateError("give one thing to look at: a FILE, --function NAME or --queue QUEUE")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,17 +17,27 @@ from recoverable_operate.errors._aws.session_client import Access
 from recoverable_operate.errors._azure.entity import entity_of
 from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES, Check, Function, Ladder, OnServiceBus, OnSqs, check
 from recoverable_operate.templates import (
+    ArmScope,
     DescribedTemplate,
     Place,
     TemplateError,
     Waiver,
-    describe_bicep,
+    compiled,
+    describe_service_bus,
     describe_template,
     parse_document,
+    parse_template,
+    read_parameters,
     read_template,
+    typed,
 )
 
 D = TypeVar("D", OnSqs, OnServiceBus)
+
+COMPILED = (".bicep", ".bicepparam")
+
+ARM = re.compile(r'"\$schema"\s*:[^\n]*deploymentTemplate\.json', re.IGNORECASE)
+"""How a template of Azure Resource Manager says what it is, at each level."""
 
 DEPLOYED = "check what it deployed, with --function NAME or --queue QUEUE"
 
@@ -51,7 +62,7 @@ class Look:
 
 
 def look_at_file(path: Path, arguments: argparse.Namespace) -> Look:
-    """Look at a template, or a Bicep file.
+    """Look at a template of AWS or Azure, or at a Bicep file.
 
     Raises:
         OperateError: it cannot be read.
@@ -59,11 +70,12 @@ def look_at_file(path: Path, arguments: argparse.Namespace) -> Look:
     if hint := hint_for_name(path):
         raise OperateError(f"{path}: {hint}")
     try:
-        if path.suffix == ".bicep":
-            bicep = describe_bicep(path, dict(arguments.parameter), assumed_queues(arguments.assume))
-            checks = (*checked(bicep.queues, SERVICE_BUS_RULES, arguments), *bicep.parts)
-            return Look(str(path), checks, bicep.left_alone, bicep.places)
-        template = look_at_template(path, arguments)
+        if path.suffix in COMPILED:
+            return look_at_arm(path, *compiled(path, arguments.bicep), arguments)
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix in (".json", ".jsonc") and ARM.search(text):
+            return look_at_arm(path, text, "", arguments)
+        template = look_at_template(path, text, arguments)
     except ModuleNotFoundError as error:
         raise OperateError(f"templates need {error.name}: pip install 'recoverable-operate[check]'") from None
     except (OSError, UnicodeDecodeError, TemplateError) as error:
@@ -73,13 +85,35 @@ def look_at_file(path: Path, arguments: argparse.Namespace) -> Look:
     return Look(str(path), checks, template.left_alone, template.places, template.waivers)
 
 
-def look_at_template(path: Path, arguments: argparse.Namespace) -> DescribedTemplate:
-    """Describe a template.
+def look_at_arm(path: Path, template: str, parameters: str, arguments: argparse.Namespace) -> Look:
+    """Look at an ARM template.
+
+    Args:
+        path: of the file that it is in, or that makes it.
+        template: its text.
+        parameters: the text of its file of parameters; empty for none.
+        arguments: of the command line.
 
     Raises:
         TemplateError: it is none.
     """
-    document = parse_document(path.read_text(encoding="utf-8-sig"))
+    document = parse_template(template)
+    files = [parameters] if parameters else []
+    files += [each.read_text(encoding="utf-8-sig") for each in arguments.parameters]
+    given = {name: each for text in files for name, each in read_parameters(text, os.environ).items()}
+    given |= typed(document.get("parameters") or {}, dict(arguments.parameter))
+    found = describe_service_bus(ArmScope(document, given), path, arguments.app, assumed_queues(arguments.assume))
+    checks = (*checked(found.queues, SERVICE_BUS_RULES, arguments), *found.parts)
+    return Look(str(path), checks, found.left_alone, found.places)
+
+
+def look_at_template(path: Path, text: str, arguments: argparse.Namespace) -> DescribedTemplate:
+    """Describe a template of AWS.
+
+    Raises:
+        TemplateError: it is none.
+    """
+    document = parse_document(text)
     if hint := hint_for_content(document):
         raise TemplateError(hint)
     assumed = assumed_queues(arguments.assume)
@@ -172,14 +206,10 @@ def hint_for_name(path: Path) -> str | None:
     """Return what to do about a file that is none to read, by its name; None for any other."""
     if path.suffix == ".tf" or path.name.endswith(".tf.json"):
         return f"a file of Terraform is not read here; {DEPLOYED}"
-    if path.suffix == ".bicepparam":
-        return "it holds parameters; give the Bicep file, and --parameter NAME=VALUE"
     if path.is_dir():
         return "this is a folder; give the template in it"
     if path.name in {"host.json", "function_app.py"}:
-        return (
-            "it is read with a Bicep file; give that, or run `recoverable local azure`, which notes what is wrong in it"
-        )
+        return "it is read with the template that deploys it; give that, or run `recoverable local azure`, which notes what is wrong in it"
     if not path.exists():
         return "there is no such file"
     return None
@@ -187,8 +217,8 @@ def hint_for_name(path: Path) -> str | None:
 
 def hint_for_content(document: Mapping[str, Any]) -> str | None:
     """Return what to do about a file that is no template of CloudFormation; None for a template."""
-    if "deploymentTemplate.json" in str(document.get("$schema")):
-        return "a template of Azure Resource Manager is not read here; give the Bicep file that it was made from"
+    if "deploymentParameters.json" in str(document.get("$schema")):
+        return "it holds parameters; give the template, and this with --parameters"
     if "functions" in document and "provider" in document:
         return "a file of the Serverless Framework is not read here; give the template that `serverless package` makes in .serverless/"
     if "planned_values" in document or "terraform_version" in document:

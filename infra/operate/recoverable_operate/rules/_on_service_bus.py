@@ -100,7 +100,7 @@ class Grant:
     Args:
         role: what it allows.
         scope: the queue's name, or `NAMESPACE`.
-        principal: who has it, by the symbolic name of an identity or an app; Unknown if it is given in another way.
+        principal: who has it, by the id or the name of an identity or an app; Unknown if it is given in another way.
     """
 
     role: Literal["receive", "send", "own"]
@@ -121,7 +121,7 @@ class OnServiceBus:
         workload: how many messages run at a time.
         settings: the app settings.
         grants: the roles that somebody has.
-        identities: the symbolic names of the app's identities, and of the app where it has one of its own.
+        identities: the ids or names of the app's identities, and of the app where it has one of its own.
         ladder: the retries that it makes.
         code: what its code says of its endpoint.
         queue_name: the name of the queue that it reads.

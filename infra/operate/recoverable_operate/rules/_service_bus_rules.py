@@ -153,7 +153,8 @@ def granted(deployed: OnServiceBus, right: Literal["receive", "send"], entity: s
         raise NotUnderstood(
             f"somebody has the role {name} on {entity}, and whether that is the app's identity is not known here"
         )
-    whose = f"only {', '.join(theirs)} has" if theirs else "the app's identity has no"
+    names = ", ".join(each.rpartition("/")[2] for each in theirs)
+    whose = f"only {names} has" if theirs else "the app's identity has no"
     yield Problem(
         entity,
         f"{whose}{' the' if theirs else ''} role {name} on {entity}",

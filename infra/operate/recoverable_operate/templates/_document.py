@@ -43,7 +43,7 @@ def parse_document(text: str) -> dict[str, Any]:
         document = yaml.load(text, Loader=_loader())  # noqa: S506 (a SafeLoader with CloudFormation's tags)
         measure(document)
     except yaml.YAMLError as error:
-        raise TemplateError(f"The template is not valid YAML: {error}") from error
+        raise TemplateError(f"The template is not valid YAML: {' '.join(str(error).split())}") from error
     except TemplateError:
         raise
     except (RecursionError, ValueError, TypeError, AttributeError) as error:

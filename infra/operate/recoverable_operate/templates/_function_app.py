@@ -25,7 +25,7 @@ DECORATOR, BLUEPRINT = "service_bus_queue_trigger", "blueprint"
 
 Settings = Mapping[str, str | Unknown] | Unknown
 
-NO_HOST = Unknown("there is no host.json beside the file or above it")
+NO_HOST = Unknown("there is no host.json beside the file or above it; --app FOLDER says where the app is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class App:
         return {name: each for name, each in said.items() if isinstance(each, str)}
 
 
-def app_of(path: Path, settings: Settings) -> App:
-    """Return the app whose `host.json` is beside a file, or in the nearest folder above it."""
+def app_of(folder: Path | Unknown, settings: Settings) -> App:
+    """Return the app in a folder."""
     app = App(settings)
-    for folder in path.resolve().parents:
-        if (folder / "host.json").is_file():
-            app = with_code(with_host(app, folder / "host.json"), folder)
-            break
+    if isinstance(folder, Unknown):
+        app = replace(app, host=folder, bundle=folder, readers=folder, uses=folder)
+    else:
+        app = with_code(with_host(app, folder / "host.json"), folder)
     said = {} if isinstance(settings, Unknown) else settings
     return replace(app, uses=True) if any(name.startswith(PREFIX) for name in said) else app
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,15 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is written in a template or a Bicep file.
+    """Where something is written in a template.
 
     Args:
         file: the file.
         keys: the names on the way to it, the resource's the second, such as `("Resources", "Shop", "Properties")`.
+        found: the line, where it is known already.
     """
 
     file: Path
     keys: tuple[str, ...]
+    found: int | None = None
 
     @property
     def resource(self) -> str:
@@ -35,15 +36,12 @@ class Place:
     @property
     def line(self) -> int:
         """Return the line, from 1: of the last of the names that is found there."""
-        return line_of(self.file, self.keys)
+        return self.found or line_of(self.file, self.keys)
 
 
 def line_of(file: Path, keys: tuple[str, ...]) -> int:
     """Return the line of the last of these names that a file has, one inside the other."""
     text = file.read_text(encoding="utf-8-sig")
-    if file.suffix == ".bicep":
-        found = re.search(rf"^\s*(?:resource|module)\s+{re.escape(keys[1])}\b", text, re.MULTILINE)
-        return text.count("\n", 0, found.end()) + 1 if found else 1
     line, inside = 1, root_of(text)
     for key in keys:
         named = next(((name, value) for name, value in pairs_of(inside) if name.value == key), None)
