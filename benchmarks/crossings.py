@@ -25,9 +25,9 @@ from rich.table import Table
 import recoverable
 import recoverable_operate
 from recoverable import Delayed, Immediate, Message, Recoverability
-from recoverable._cli import main as main_of_command
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
+from recoverable_operate._cli import main as main_of_command
 from subjects import Context, event
 
 PACKAGES = tuple(str(Path(str(each.__file__)).parent) for each in (recoverable, recoverable_operate))

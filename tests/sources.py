@@ -77,9 +77,6 @@ INNER_NAMES = {
 }  # fmt: skip
 """What they import besides that is neither public nor of a gateway; no name may be added."""
 
-COMMAND_LINE = {"_cli.py", "__main__.py"}
-"""Files of the command, which no function imports."""
-
 
 @dataclass(frozen=True)
 class Import:
@@ -140,12 +137,6 @@ def pure() -> list[Path]:
     """Return the files that decide, and the data that they decide about."""
     rate_limit = [PACKAGE / "_rate_limit" / name for name in ("settings.py", "state.py")]
     return [*sorted((PACKAGE / "_ladder").glob("*.py")), *rate_limit]
-
-
-def deployed() -> list[Path]:
-    """Return the files that run in the cloud."""
-    parts = {path: path.relative_to(PACKAGE).parts for path in runtime()}
-    return [path for path, (first, *_) in parts.items() if first not in COMMAND_LINE]
 
 
 def module_of(path: Path) -> str:

@@ -8,8 +8,8 @@ import pytest
 
 from azure.endpoints import endpoint
 from recoverable import StoreUnavailable
-from recoverable._cli import main
 from recoverable.circuits import TableCircuit
+from recoverable_operate._cli import main
 
 KEY = "aHVudGVyMg=="
 SERVICE_BUS = f"Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=app;SharedAccessKey={KEY}"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from local.lambda_host.running_lambda import RunningLambda
-from recoverable._cli import main
 from recoverable_local.lambda_host import Entry, LocalAws
+from recoverable_operate._cli import main
 
 HERE = Path(__file__).parent
 KEPT = HERE / "synthesized"

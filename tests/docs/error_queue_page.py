@@ -102,12 +102,13 @@ def run_block(command: str, folder: str, port: int) -> str:
     here = f"127.0.0.1:{port}"
     words = shlex.split(command.replace(NAMESPACE, here))
     if words[0] == "recoverable":
-        words = [sys.executable, "-m", *words, *(() if "sb://" in command else ("--poll", "0"))]
+        words = [sys.executable, "-m", "recoverable_operate", *words[1:]]
+        words += [] if "sb://" in command else ["--poll", "0"]
     done = subprocess.run(
         words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120, cwd=folder
     )
     shown = (
-        re.sub(r"python\S* -m recoverable", "recoverable", done.stdout)
+        re.sub(r"python\S* -m recoverable_operate", "recoverable", done.stdout)
         .replace(" --poll 0", "")
         .replace(here, NAMESPACE)
     )

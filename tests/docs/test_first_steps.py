@@ -49,7 +49,7 @@ class Reader:
 
     def sees(self) -> list[str]:
         """Return what each command prints that looks at the error queue."""
-        return [self._runs("-m", *shlex.split(look)) for look in self._looks]
+        return [self._runs("-m", "recoverable_operate", *shlex.split(look)[1:]) for look in self._looks]
 
     def _runs(self, *words: str) -> str:
         """Run Python with these words; return what it prints."""
@@ -73,12 +73,12 @@ def following(folder: Path, text: str, listening: str) -> Iterator[tuple[Reader,
     """
     lines = [command for block in blocks_of(text, "console") for command in commands(block)]
     [run] = [line for line in lines if line.startswith("recoverable local ")]
-    *words, option, port = shlex.split(run)
+    _, *words, option, port = shlex.split(run)
     assert option == "--port"
     assert f"on port {port} of this machine" in text
     exported = [word for line in lines if line.startswith("export ") for word in shlex.split(line)[1:]]
     output = folder / "output"
-    command = [sys.executable, "-m", *words, "--port", "0"]
+    command = [sys.executable, "-m", "recoverable_operate", *words, "--port", "0"]
     with output.open("w") as written, subprocess.Popen(command, cwd=folder, stdout=written, stderr=written) as process:
         try:
             free = wait_for(output, listening)[1]

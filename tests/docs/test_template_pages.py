@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from docs.pages import ROOT, blocks, files, page
-from recoverable._cli import main
+from recoverable_operate._cli import main
 from recoverable_operate.templates import parse_document
 
 SERVERLESS = files(page("serverless-framework.md"))["serverless.yml"]

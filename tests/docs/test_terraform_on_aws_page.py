@@ -11,7 +11,7 @@ import pytest
 
 from docs.pages import files, page
 from docs.terraform import Reference, Resource, resources
-from recoverable._cli import main
+from recoverable_operate._cli import main
 
 PAGE = "terraform-on-aws.md"
 MAIN = files(page(PAGE))["main.tf"]

@@ -7,7 +7,7 @@ from samtranslator.yaml_helper import yaml_parse
 
 from infra.commands import sam
 from infra.sam_template import ROOT, complaints
-from recoverable._cli import main
+from recoverable_operate._cli import main
 
 TEMPLATE = ROOT / "functions" / "aws" / "powertools" / "template.yaml"
 

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
 from infra.commands import bare_python, run
 from infra.sam_template import ROOT
-from recoverable import _cli
+from recoverable_operate import _cli
 from sources import RUNTIME_FOLDERS
 
 pytestmark = pytest.mark.xdist_group("wheels")
@@ -55,12 +56,22 @@ def test_a_wheel_holds_its_own_package_and_no_other_folder(wheels: dict[str, Pat
 
 @pytest.mark.parametrize("package", VERBS)
 def test_a_wheel_registers_its_verbs(wheels: dict[str, Path], package: str) -> None:
-    archive = zipfile.ZipFile(wheels[package])
-    [name] = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-    _, _, commands = archive.read(name).decode().partition("[recoverable.commands]\n")
+    assert entry_points(wheels[package], "recoverable.commands") == VERBS[package]
 
-    lines = commands.partition("\n\n")[0].splitlines()
-    assert {line.partition(" = ")[0] for line in lines} == VERBS[package]
+
+def test_one_wheel_brings_the_command(wheels: dict[str, Path]) -> None:
+    scripts = {package: entry_points(wheel, "console_scripts") for package, wheel in wheels.items()}
+
+    assert scripts == {"recoverable": set(), "recoverable_operate": {"recoverable"}, "recoverable_local": set()}
+
+
+def entry_points(wheel: Path, group: str) -> set[str]:
+    """Return the names that a wheel registers in a group."""
+    archive = zipfile.ZipFile(wheel)
+    texts = [archive.read(name).decode() for name in archive.namelist() if name.endswith("entry_points.txt")]
+    registered = ConfigParser(delimiters="=")
+    registered.read_string("".join(texts))
+    return set(registered[group]) if group in registered else set()
 
 
 @pytest.fixture(scope="module")
@@ -118,26 +129,25 @@ def test_what_an_operator_runs_imports_with_no_third_party(installed: Path, tmp_
 def test_a_verb_says_what_to_install_for_a_package_that_is_missing(
     installed: Path, tmp_path: Path, command: list[str], said: str
 ) -> None:
-    run_it = ("from recoverable._cli import main", "sys.stderr = sys.stdout", f"print(main({command!r}))")
+    run_it = ("from recoverable_operate._cli import main", "sys.stderr = sys.stdout", f"print(main({command!r}))")
 
     assert only_with(installed, tmp_path, *run_it) == [said, "2"]
 
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [
-        ("local aws", "local"),
-        ("local azure", "local-azure"),
-        ("errors list", "operate"),
-        ("check", "operate"),
-        ("timeouts", "operate"),
-    ],
+    [("local aws", "local"), ("local azure", "local-azure"), ("demo aws", "local"), ("demo azure", "local-azure")],
 )
 def test_the_command_says_what_to_install_for_a_verb_that_is_missing(
     wheels: dict[str, Path], tmp_path: Path, command: str, extra: str
 ) -> None:
-    zipfile.ZipFile(wheels["recoverable"]).extractall(tmp_path)
-    run_it = ("from recoverable._cli import main", "sys.stderr = sys.stdout", f"print(main({command.split()!r}))")
+    for package in ("recoverable", "recoverable_operate"):
+        zipfile.ZipFile(wheels[package]).extractall(tmp_path)
+    run_it = (
+        "from recoverable_operate._cli import main",
+        "sys.stderr = sys.stdout",
+        f"print(main({command.split()!r}))",
+    )
 
     said = only_with(tmp_path, tmp_path, *run_it)
 

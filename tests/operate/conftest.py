@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recoverable._cli import main
+from recoverable_operate._cli import main
 
 
 class Ran(NamedTuple):

@@ -17,7 +17,7 @@ def run_without(missing: Sequence[str], *arguments: str) -> subprocess.Completed
     """Run the command in a process that cannot import these modules."""
     program = (
         f"import sys; sys.modules.update(dict.fromkeys({missing!r})); "
-        f"from recoverable._cli import main; sys.exit(main({list(arguments)!r}))"
+        f"from recoverable_operate._cli import main; sys.exit(main({list(arguments)!r}))"
     )
     environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true"}
     return subprocess.run(

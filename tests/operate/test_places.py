@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from operate.places import Machine, machine, place
-from recoverable._cli import main
+from recoverable_operate._cli import main
 from recoverable_operate._commands.arguments import add_looking
 from recoverable_operate._commands.places import Place, place_of
 from recoverable_operate.errors import OperateError

@@ -168,7 +168,7 @@ def retry(words: list[str], variables: dict[str, Any]) -> None:
     Raises:
         CalledProcessError: It fails.
     """
-    command = [sys.executable, "-m", "recoverable", "errors", "retry", *words, "--rate", "0", "--quiet"]
+    command = [sys.executable, "-m", "recoverable_operate", "errors", "retry", *words, "--rate", "0", "--quiet"]
     with tempfile.TemporaryDirectory() as state:
         subprocess.run(command, env={**os.environ, **variables, "XDG_STATE_HOME": state}, check=True)
 

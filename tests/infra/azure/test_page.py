@@ -17,9 +17,9 @@ from infra.azure.bicep_names import names_declared, names_used
 from infra.azure.host_json import HOST
 from infra.azure.namespace import namespace
 from infra.azure.test_permissions import NEEDED
-from recoverable._cli import main
 from recoverable.headers import TIME_SENT
 from recoverable_local.service_bus import SeenMessage, ServiceBusNamespace
+from recoverable_operate._cli import main
 
 NAME = "deploying-on-azure.md"
 PAGE = page(NAME)

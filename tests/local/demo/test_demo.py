@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recoverable._cli import main
 from recoverable_local.functions_host import MINIMAL_HOST_JSON
+from recoverable_operate._cli import main
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_without_the_example_shop_it_says_where_that_is(
     ("cloud", "missing", "extra"), [("aws", "boto3", "local"), ("azure", "azure.servicebus", "local-azure")]
 )
 def test_it_says_what_is_not_installed(cloud: str, missing: str, extra: str) -> None:
-    program = f"import sys; sys.modules[{missing!r}] = None; from recoverable._cli import main; sys.exit(main(['demo', {cloud!r}]))"
+    program = f"import sys; sys.modules[{missing!r}] = None; from recoverable_operate._cli import main; sys.exit(main(['demo', {cloud!r}]))"
 
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
 

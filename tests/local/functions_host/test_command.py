@@ -14,7 +14,7 @@ from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from local.functions_host.apps import ORDERS, app
 from local.lambda_host.processes import PATIENCE, ends, line_with, typed
-from recoverable._cli import main
+from recoverable_operate._cli import main
 
 NAMESPACE = "Endpoint=sb://127.0.0.1:9;SharedAccessKeyName=me;SharedAccessKey=bm8=;UseDevelopmentEmulator=true;"
 
@@ -117,7 +117,7 @@ def test_an_app_that_cannot_be_loaded_is_said(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:
-    script = "import sys; sys.modules['azure.servicebus'] = None; from recoverable._cli import main; sys.exit(main(['local', 'azure']))"
+    script = "import sys; sys.modules['azure.servicebus'] = None; from recoverable_operate._cli import main; sys.exit(main(['local', 'azure']))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
     said = r"`local azure` needs azure\.servicebus\S*: pip install 'recoverable\[local-azure\]'\n"

@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds
 @contextmanager
 def typed(*words: str) -> Iterator[subprocess.Popen[str]]:
     """`recoverable` with these words; it is killed in the end."""
-    command = [sys.executable, "-m", "recoverable", *words]
+    command = [sys.executable, "-m", "recoverable_operate", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process

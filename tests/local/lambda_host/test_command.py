@@ -13,9 +13,9 @@ import pytest
 from local.lambda_host.processes import PATIENCE, ends, is_alive, line_with, typed
 from local.lambda_host.templates import document, written
 from local.lambda_host.test_host_schedules import template
-from recoverable._cli import main
 from recoverable_local.lambda_host.local_queue import LocalQueue
 from recoverable_local.lambda_host.services.sqs import Sqs
+from recoverable_operate._cli import main
 
 AWS = ("local", "aws", "--template")
 

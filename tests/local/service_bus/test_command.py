@@ -11,13 +11,13 @@ import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
 from local.service_bus.bus import PATIENCE
-from recoverable._cli import main
+from recoverable_operate._cli import main
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links
 
 
 def test_it_serves_its_queues_until_it_is_stopped() -> None:
-    words = [sys.executable, "-m", "recoverable", "local", "service-bus", "--port", "0", "--queue", "jobs"]
+    words = [sys.executable, "-m", "recoverable_operate", "local", "service-bus", "--port", "0", "--queue", "jobs"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = [next(process.stdout) for _ in range(4)]

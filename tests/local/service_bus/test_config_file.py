@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recoverable._cli import main
 from recoverable_local.service_bus import CorrelationFilter, Queue, Subscription, Topic, TrueFilter
 from recoverable_local.service_bus.config_file import read_config
+from recoverable_operate._cli import main
 
 ORDERS = {
     "Name": "orders",

@@ -94,7 +94,7 @@ def test_an_edited_body_that_is_no_text_stays(
 @pytest.mark.parametrize("verb", ["export", "list"])
 def test_a_full_disk_ends_it_in_one_line_and_gives_back(error: Queue, tmp_path: Path, verb: str) -> None:
     send_failed(error)
-    command = [sys.executable, "-m", "recoverable", "errors", verb, "--queue", error.name, "--poll", "0"]
+    command = [sys.executable, "-m", "recoverable_operate", "errors", verb, "--queue", error.name, "--poll", "0"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
 
     with open("/dev/full", "w") as full:

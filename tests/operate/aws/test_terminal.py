@@ -18,7 +18,7 @@ from servers.queues import Queue
 def typed(error: Queue, folder: Path, answer: str, *words: str) -> tuple[int, str]:
     """Run the command on a terminal, and type an answer; gives the exit status and what the terminal showed."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "recoverable", "errors", *words, "--queue", error.name, "--poll", "0"]
+    command = [sys.executable, "-m", "recoverable_operate", "errors", *words, "--queue", error.name, "--poll", "0"]
     environment = {**os.environ, "XDG_STATE_HOME": str(folder), "TERM": "dumb", "COLUMNS": "120"}
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder)
     os.close(theirs)

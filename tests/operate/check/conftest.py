@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from operate.conftest import Ran
-from recoverable._cli import main
+from recoverable_operate._cli import main
 
 Check = Callable[..., Ran]
 

@@ -11,7 +11,7 @@ import pytest
 
 from operate.check.administration import ERRORS, ORDERS, Namespace, administered
 from operate.check.conftest import Check, not_checked, rules_found
-from recoverable._cli import main
+from recoverable_operate._cli import main
 from recoverable_operate.rules import SERVICE_BUS_RULES
 
 LOOKED_AT = {
@@ -130,7 +130,7 @@ def test_a_connection_string_of_another_namespace_is_refused(check: Check, names
 
 def test_missing_credentials_are_one_line_too(tmp_path: Path) -> None:
     alone = {"HOME": str(tmp_path), "AZURE_TOKEN_CREDENTIALS": "EnvironmentCredential"}
-    words = [sys.executable, "-m", "recoverable", "check", "--queue", "sb://shop/orders"]
+    words = [sys.executable, "-m", "recoverable_operate", "check", "--queue", "sb://shop/orders"]
 
     ran = subprocess.run(words, env=alone, capture_output=True, text=True, timeout=60, check=False)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recoverable._cli import main
 from recoverable.timeouts import StoreUnavailable
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 from recoverable_local.timeouts import SqliteStore
+from recoverable_operate._cli import main
 from recoverable_operate._migration.command import hint
 from waiting.moving import held, waiting
 from waiting.rows import scan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recoverable._cli import main
+from recoverable_operate._cli import main
 from recoverable_operate._migration.command import is_same_store
 from waiting.moving import waiting
 
