@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
-from release.distributions import DISTRIBUTIONS, Built, with_version
+from release.distributions import DISTRIBUTIONS, ROOT, Built, with_version
 from release.metadata import address_findings, findings, version_findings
 
 GOOD = """Metadata-Version: 2.4
@@ -91,3 +93,11 @@ def test_a_cut_sets_the_version_and_the_pins_on_the_other_distributions_alone() 
     assert with_version(text, "0.1.0", "0.2.0") == (
         'version = "0.2.0"\nlocal = ["recoverable-local[aws]==0.2.0"]\nother = ["thing==0.1.0"]\ntarget = "0.1.0"\n'
     )
+
+
+def test_a_push_runs_the_quick_tests_on_each_python_of_the_classifiers() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "push.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [each.rpartition(" :: ")[2] for each in project["classifiers"] if ":: Python :: 3." in each]
+
+    assert workflow["jobs"]["quick"]["strategy"]["matrix"]["python"] == named
