@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick slow steady lowest pythons runtime bench crossings simulate outages soak drill format lock clean prove crowds properties fuzz interleavings waves release sizes cut bicep cdk serverless sam
+.PHONY: demo test check quick slow steady lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -45,33 +45,8 @@ bench: $(READY)         ## ours beside aws-lambda-powertools, as one table
 crossings: $(READY)     ## how many of the package's files run for one message, and the calls from one of them into another
 	$(BIN)/python benchmarks/crossings.py
 
-simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/internals/scale.md; SHORT=1 for less in half a minute
-	PYTHONPATH=benchmarks $(BIN)/python -m simulation $(if $(SHORT),--few-fail 3000 --all-fail 100 --instances 1 10)
-
-prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
-	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
-
-crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/internals/proof.md; three minutes
-	PYTHONPATH=tests $(BIN)/python -m proof.crowds
-	PYTHONPATH=tests $(BIN)/python -m proof.fifo
-
-interleavings: $(READY) ## all 58 million orders in which a trigger is paused, let run and repaired while calls fail; half a minute
-	PYTHONPATH=tests $(BIN)/python -m circuits.aws.interleaving
-
 properties: $(READY)    ## the properties on inputs that no run has tried yet; `make test` tries the same ones each time
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile drawn
-
-outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; an hour, or SHORT=1 for less in a minute
-	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages $(if $(SHORT),--messages 200 --minutes 20 --instances 1)
-
-waves: $(READY)         ## how messages come back after an outage, by the longest wait: a table of docs/outages.md; a minute
-	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages.waves
-
-soak: $(READY)          ## 10,000 messages while hosts are killed and connections drop; CLOUD=azure, MESSAGES=1000, SEED=7
-	PYTHONPATH=tests $(BIN)/python -m soak $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(SEED),--seed $(SEED))
-
-drill: $(READY)         ## a night drill on each local host: 5,000 messages fail, are sent back, and are processed; CLOUD=azure, MESSAGES=1000
-	PYTHONPATH=tests $(BIN)/python -m soak.drill $(if $(CLOUD),--cloud $(CLOUD)) $(if $(MESSAGES),--messages $(MESSAGES))
 
 fuzz:                   ## a coverage-guided search for records that break a promise, until INPUTS are tried; brings its own tool
 	$(PYTHON) -m venv .venv-fuzz
@@ -151,6 +126,8 @@ lock:                   ## resolve requirements-dev.in again
 
 clean:
 	rm -rf .venv .venv-* .aws-sam .mypy_cache .ruff_cache .pytest_cache
+
+include benchmarks/studies.mk
 
 $(READY): requirements-dev.txt pyproject.toml infra/local/pyproject.toml infra/operate/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
