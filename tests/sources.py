@@ -39,7 +39,7 @@ GATEWAY_NAMES = {
         },
         "_service_bus": {
             "Broker", "CALLS_PER_CORE", "ConnectionString", "Copy", "Failure", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "broker",
-            "changed", "connection", "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "read_host_json", "resolved",
+            "changed", "connection", "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "parse_json", "read_host_json", "resolved",
             "shown", "values_of",
         },
     },

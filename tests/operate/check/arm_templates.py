@@ -8,6 +8,7 @@ from typing import Any
 
 from operate.check.templates import Template
 from operate.check.templates import changed as changed_in
+from recoverable_operate.rules import SERVICE_BUS_RULES
 
 SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
 
@@ -150,5 +151,6 @@ def written(
     return str(path)
 
 
-ALL_DONE = "Nothing found.\n27 of 27 checks done (27 rules, 1 function).\n"
+RULES = len(SERVICE_BUS_RULES)
+ALL_DONE = f"Nothing found.\n{RULES} of {RULES} checks done ({RULES} rules, 1 function).\n"
 """What is reported of a queue in which all is right."""

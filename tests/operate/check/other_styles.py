@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-NOTHING = "Nothing to check: no function that reads a queue uses this package."
+NOTHING = "Nothing was checked."
+ALONE = "Nothing to check: no function that reads a queue uses this package."
 UNSURE = "Nothing found in what was checked."
 
 
@@ -62,14 +63,14 @@ PLAIN = """
 FOREIGN = ("Worker",)
 
 ON_AWS: dict[str, Style] = {
-    "SAM, Java": Style(SAM + QUEUE + function("java21"), left_alone=FOREIGN),
-    "SAM, Node": Style(SAM + QUEUE + function("nodejs22.x"), left_alone=FOREIGN),
-    "SAM, .NET": Style(SAM + QUEUE + function("dotnet8"), left_alone=FOREIGN),
-    "SAM, Rust": Style(SAM + QUEUE + function("provided.al2023", "Architectures: [arm64]"), left_alone=FOREIGN),
-    "SAM, Ruby": Style(SAM + QUEUE + function("ruby3.4"), left_alone=FOREIGN),
-    "SAM, Go, with build metadata": Style(SAM + QUEUE + function("provided.al2").replace("Properties:\n      Runtime", "Metadata: { BuildMethod: go1.x }\n    Properties:\n      Runtime"), left_alone=FOREIGN),
-    "SAM, the runtime in Globals": Style("Globals: { Function: { Runtime: nodejs22.x, Timeout: 900 } }\n" + SAM + QUEUE + function("x").replace("      Runtime: x\n", ""), left_alone=FOREIGN),
-    "SAM, the runtime as a parameter": Style("Parameters: { Runtime: { Type: String, Default: nodejs22.x } }\n" + SAM + QUEUE + function("!Ref Runtime"), left_alone=FOREIGN),
+    "SAM, Java": Style(SAM + QUEUE + function("java21"), ALONE, left_alone=FOREIGN),
+    "SAM, Node": Style(SAM + QUEUE + function("nodejs22.x"), ALONE, left_alone=FOREIGN),
+    "SAM, .NET": Style(SAM + QUEUE + function("dotnet8"), ALONE, left_alone=FOREIGN),
+    "SAM, Rust": Style(SAM + QUEUE + function("provided.al2023", "Architectures: [arm64]"), ALONE, left_alone=FOREIGN),
+    "SAM, Ruby": Style(SAM + QUEUE + function("ruby3.4"), ALONE, left_alone=FOREIGN),
+    "SAM, Go, with build metadata": Style(SAM + QUEUE + function("provided.al2").replace("Properties:\n      Runtime", "Metadata: { BuildMethod: go1.x }\n    Properties:\n      Runtime"), ALONE, left_alone=FOREIGN),
+    "SAM, the runtime in Globals": Style("Globals: { Function: { Runtime: nodejs22.x, Timeout: 900 } }\n" + SAM + QUEUE + function("x").replace("      Runtime: x\n", ""), ALONE, left_alone=FOREIGN),
+    "SAM, the runtime as a parameter": Style("Parameters: { Runtime: { Type: String, Default: nodejs22.x } }\n" + SAM + QUEUE + function("!Ref Runtime"), ALONE, left_alone=FOREIGN),
     "SAM, the runtime as a parameter without a value": Style("Parameters: { Runtime: { Type: String } }\n" + SAM + QUEUE + function("!Ref Runtime"), UNSURE, unread=FOREIGN),
     "SAM, Python whose folder is not there": Style(SAM + QUEUE + function("python3.13"), UNSURE, unread=FOREIGN),
     "SAM, Python in S3": Style(SAM + QUEUE + function("python3.13").replace("CodeUri: worker/", "CodeUri: s3://b/k.zip"), UNSURE, unread=FOREIGN),
@@ -79,17 +80,17 @@ ON_AWS: dict[str, Style] = {
     "SAM, an image that is built": Style(SAM + QUEUE + function("x", "PackageType: Image").replace("      Runtime: x\n      Handler: app.handler\n      CodeUri: worker/\n", "").replace("    Properties:\n      Timeout", "    Metadata: { Dockerfile: Dockerfile, DockerContext: . }\n    Properties:\n      Timeout"), UNSURE, unread=FOREIGN),
     "SAM, no queue": Style(SAM + "  Api: { Type: AWS::Serverless::Function, Properties: { Runtime: python3.13, Handler: a.b, CodeUri: ., Events: { Get: { Type: Api, Properties: { Path: /, Method: get } } } } }\n"),
     "SAM, a stream": Style(SAM + "  F: { Type: AWS::Serverless::Function, Properties: { Runtime: python3.13, Events: { S: { Type: Kinesis, Properties: { Stream: arn:aws:kinesis:eu-west-1:42:stream/x, StartingPosition: LATEST } } } } }\n"),
-    "SAM, a queue that is imported": Style(SAM + function("nodejs22.x").replace("!GetAtt Jobs.Arn", "!ImportValue jobs-arn"), left_alone=FOREIGN),
-    "SAM, a queue by parameter of SSM": Style("Parameters: { Jobs: { Type: 'AWS::SSM::Parameter::Value<String>', Default: /jobs } }\n" + SAM + function("dotnet8").replace("!GetAtt Jobs.Arn", "!Ref Jobs"), left_alone=FOREIGN),
-    "SAM, a queue by dynamic reference": Style(SAM + function("java17").replace("!GetAtt Jobs.Arn", "'{{resolve:ssm:/jobs}}'"), left_alone=FOREIGN),
-    "SAM, connectors": Style(SAM + QUEUE + function("nodejs22.x") + "  C: { Type: AWS::Serverless::Connector, Properties: { Source: { Id: Worker }, Destination: { Id: Jobs }, Permissions: [Write] } }\n", left_alone=FOREIGN),
-    "SAM, a nested application of the repository": Style(SAM + QUEUE + function("nodejs22.x") + "  A: { Type: AWS::Serverless::Application, Properties: { Location: { ApplicationId: arn:aws:serverlessrepo:x, SemanticVersion: 1.0.0 } } }\n", left_alone=FOREIGN),
-    "SAM, aliases and hooks": Style(SAM + QUEUE + function("python3.12", "AutoPublishAlias: live\n      DeploymentPreference: { Type: Canary10Percent5Minutes }").replace("python3.12", "java21"), left_alone=FOREIGN),
-    "SAM, a macro": Style(SAM.replace("Transform: AWS::Serverless-2016-10-31", "Transform: [Mine, AWS::Serverless-2016-10-31]") + QUEUE + function("nodejs22.x") + "  X: { Type: 'Mine::Thing', Properties: { Of: !Ref NotHere } }\n", left_alone=FOREIGN),
-    "SAM, an include among the resources": Style(SAM + QUEUE + function("nodejs22.x") + "  'Fn::Transform': { Name: AWS::Include, Parameters: { Location: s3://b/k } }\n", left_alone=FOREIGN),
-    "SAM, events that are included": Style(SAM + QUEUE + function("nodejs22.x").partition("      Events:")[0] + "      Events: { 'Fn::Transform': { Name: AWS::Include } }\n", left_alone=FOREIGN),
+    "SAM, a queue that is imported": Style(SAM + function("nodejs22.x").replace("!GetAtt Jobs.Arn", "!ImportValue jobs-arn"), ALONE, left_alone=FOREIGN),
+    "SAM, a queue by parameter of SSM": Style("Parameters: { Jobs: { Type: 'AWS::SSM::Parameter::Value<String>', Default: /jobs } }\n" + SAM + function("dotnet8").replace("!GetAtt Jobs.Arn", "!Ref Jobs"), ALONE, left_alone=FOREIGN),
+    "SAM, a queue by dynamic reference": Style(SAM + function("java17").replace("!GetAtt Jobs.Arn", "'{{resolve:ssm:/jobs}}'"), ALONE, left_alone=FOREIGN),
+    "SAM, connectors": Style(SAM + QUEUE + function("nodejs22.x") + "  C: { Type: AWS::Serverless::Connector, Properties: { Source: { Id: Worker }, Destination: { Id: Jobs }, Permissions: [Write] } }\n", ALONE, left_alone=FOREIGN),
+    "SAM, a nested application of the repository": Style(SAM + QUEUE + function("nodejs22.x") + "  A: { Type: AWS::Serverless::Application, Properties: { Location: { ApplicationId: arn:aws:serverlessrepo:x, SemanticVersion: 1.0.0 } } }\n", UNSURE, left_alone=FOREIGN, unread=("all-parts",)),
+    "SAM, aliases and hooks": Style(SAM + QUEUE + function("python3.12", "AutoPublishAlias: live\n      DeploymentPreference: { Type: Canary10Percent5Minutes }").replace("python3.12", "java21"), ALONE, left_alone=FOREIGN),
+    "SAM, a macro": Style(SAM.replace("Transform: AWS::Serverless-2016-10-31", "Transform: [Mine, AWS::Serverless-2016-10-31]") + QUEUE + function("nodejs22.x") + "  X: { Type: 'Mine::Thing', Properties: { Of: !Ref NotHere } }\n", ALONE, left_alone=FOREIGN),
+    "SAM, an include among the resources": Style(SAM + QUEUE + function("nodejs22.x") + "  'Fn::Transform': { Name: AWS::Include, Parameters: { Location: s3://b/k } }\n", UNSURE, left_alone=FOREIGN, unread=("all-parts",)),
+    "SAM, events that are included": Style(SAM + QUEUE + function("nodejs22.x").partition("      Events:")[0] + "      Events: { 'Fn::Transform': { Name: AWS::Include } }\n", ALONE, left_alone=FOREIGN),
     "SAM, wrong types everywhere": Style(SAM + "  F: { Type: AWS::Serverless::Function, Properties: { Runtime: [1], Handler: {}, CodeUri: 5, Timeout: x, Environment: [], Policies: {a: 1}, Events: { E: { Type: SQS, Properties: [] } } } }\n", UNSURE, unread=("F",)),
-    "CloudFormation, Node": Style(CFN + QUEUE + PLAIN.replace("RUNTIME", "nodejs22.x"), left_alone=FOREIGN),
+    "CloudFormation, Node": Style(CFN + QUEUE + PLAIN.replace("RUNTIME", "nodejs22.x"), ALONE, left_alone=FOREIGN),
     "CloudFormation, Python in S3": Style(CFN + QUEUE + PLAIN.replace("RUNTIME", "python3.13"), UNSURE, unread=FOREIGN),
     "CloudFormation, Python inline": Style(CFN + QUEUE + PLAIN.replace("RUNTIME", "python3.13").replace("S3Bucket: b, S3Key: k", "ZipFile: 'def handler(e, c): pass'"), UNSURE, unread=FOREIGN),
     "CloudFormation, a function of another stack": Style(CFN + QUEUE + PLAIN.replace("RUNTIME", "python3.13").replace("FunctionName: !Ref Worker", "FunctionName: !ImportValue worker")),
@@ -97,13 +98,13 @@ ON_AWS: dict[str, Style] = {
     "CloudFormation, only queues": Style(CFN + QUEUE + "  Dead: { Type: AWS::SQS::Queue }\nOutputs: { Url: { Value: !Ref Jobs, Export: { Name: jobs } } }\n"),
     "CloudFormation, containers that poll": Style(CFN + QUEUE + "  Task: { Type: AWS::ECS::TaskDefinition, Properties: { ContainerDefinitions: [{ Environment: [{ Name: QUEUE, Value: !Ref Jobs }] }] } }\n"),
     "CloudFormation, a pipe": Style(CFN + QUEUE + "  Pipe: { Type: AWS::Pipes::Pipe, Properties: { Source: !GetAtt Jobs.Arn, Target: !Sub 'arn:aws:states:${AWS::Region}:x' } }\n"),
-    "CloudFormation, a nested stack elsewhere": Style(CFN + "  Inner: { Type: AWS::CloudFormation::Stack, Properties: { TemplateURL: https://s3.amazonaws.com/b/t.yaml, Parameters: { A: !Ref AWS::Region } } }\n"),
-    "CloudFormation, all kinds of functions": Style("Mappings: { M: { a: { b: 30 } } }\nConditions: { C: !And [!Not [!Equals [a, b]], !Or [!Equals [a, a], !Equals [b, b]]] }\n" + CFN + QUEUE.replace("VisibilityTimeout: 5", "QueueName: !Join ['-', [!Select [0, !Split [',', 'a,b']], !Sub '${AWS::StackName}', !If [C, x, !Ref AWS::NoValue]]], VisibilityTimeout: !FindInMap [M, a, b], KmsMasterKeyId: !Base64 x, Tags: !GetAZs '', RedrivePolicy: !Cidr [a, 1, 2]") + PLAIN.replace("RUNTIME", "nodejs22.x"), left_alone=FOREIGN),
+    "CloudFormation, a nested stack elsewhere": Style(CFN + "  Inner: { Type: AWS::CloudFormation::Stack, Properties: { TemplateURL: https://s3.amazonaws.com/b/t.yaml, Parameters: { A: !Ref AWS::Region } } }\n", unread=("all-parts",)),
+    "CloudFormation, all kinds of functions": Style("Mappings: { M: { a: { b: 30 } } }\nConditions: { C: !And [!Not [!Equals [a, b]], !Or [!Equals [a, a], !Equals [b, b]]] }\n" + CFN + QUEUE.replace("VisibilityTimeout: 5", "QueueName: !Join ['-', [!Select [0, !Split [',', 'a,b']], !Sub '${AWS::StackName}', !If [C, x, !Ref AWS::NoValue]]], VisibilityTimeout: !FindInMap [M, a, b], KmsMasterKeyId: !Base64 x, Tags: !GetAZs '', RedrivePolicy: !Cidr [a, 1, 2]") + PLAIN.replace("RUNTIME", "nodejs22.x"), ALONE, left_alone=FOREIGN),
     "CloudFormation, a loop": Style("Transform: AWS::LanguageExtensions\n" + CFN + "  'Fn::ForEach::Each': [N, [A, B], { 'Q${N}': { Type: AWS::SQS::Queue } }]\n"),
-    "CloudFormation in JSON": Style('{"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Jobs": {"Type": "AWS::SQS::Queue"}, "Worker": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "dotnet8"}}, "M": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Fn::GetAtt": ["Worker", "Arn"]}, "EventSourceArn": {"Fn::GetAtt": ["Jobs", "Arn"]}}}}}', left_alone=FOREIGN),
-    "CDK, Node": Style('{"Resources": {"Jobs1": {"Type": "AWS::SQS::Queue", "UpdateReplacePolicy": "Delete"}, "Worker": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "nodejs22.x", "Code": {"S3Bucket": {"Fn::Sub": "cdk-hnb659fds-assets-${AWS::AccountId}-${AWS::Region}"}, "S3Key": "x.zip"}}, "Metadata": {"aws:cdk:path": "Stack/Worker/Resource", "aws:asset:path": "asset.x"}}, "Map": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"EventSourceArn": {"Fn::GetAtt": ["Jobs1", "Arn"]}, "FunctionName": {"Ref": "Worker"}}}}, "Parameters": {"BootstrapVersion": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/hnb659fds/version"}}, "Rules": {"CheckBootstrapVersion": {}}}', left_alone=FOREIGN),
+    "CloudFormation in JSON": Style('{"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Jobs": {"Type": "AWS::SQS::Queue"}, "Worker": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "dotnet8"}}, "M": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Fn::GetAtt": ["Worker", "Arn"]}, "EventSourceArn": {"Fn::GetAtt": ["Jobs", "Arn"]}}}}}', ALONE, left_alone=FOREIGN),
+    "CDK, Node": Style('{"Resources": {"Jobs1": {"Type": "AWS::SQS::Queue", "UpdateReplacePolicy": "Delete"}, "Worker": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "nodejs22.x", "Code": {"S3Bucket": {"Fn::Sub": "cdk-hnb659fds-assets-${AWS::AccountId}-${AWS::Region}"}, "S3Key": "x.zip"}}, "Metadata": {"aws:cdk:path": "Stack/Worker/Resource", "aws:asset:path": "asset.x"}}, "Map": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"EventSourceArn": {"Fn::GetAtt": ["Jobs1", "Arn"]}, "FunctionName": {"Ref": "Worker"}}}}, "Parameters": {"BootstrapVersion": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/hnb659fds/version"}}, "Rules": {"CheckBootstrapVersion": {}}}', ALONE, left_alone=FOREIGN),
     "CDK, Python whose asset is not there": Style('{"Resources": {"Jobs1": {"Type": "AWS::SQS::Queue"}, "Worker": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "python3.13", "Handler": "a.b", "Code": {"S3Bucket": "b", "S3Key": "x.zip"}}, "Metadata": {"aws:asset:path": "asset.x"}}, "Map": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"EventSourceArn": {"Fn::GetAtt": ["Jobs1", "Arn"]}, "FunctionName": {"Ref": "Worker"}}}}}', UNSURE, unread=FOREIGN),
-    "Serverless Framework, packaged": Style('{"Resources": {"ServerlessDeploymentBucket": {"Type": "AWS::S3::Bucket"}, "WorkerLambdaFunction": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "nodejs22.x", "FunctionName": "shop-dev-worker", "Code": {"S3Bucket": {"Ref": "ServerlessDeploymentBucket"}, "S3Key": "k"}}}, "WorkerEventSourceMappingSQSJobs": {"Type": "AWS::Lambda::EventSourceMapping", "DependsOn": ["IamRoleLambdaExecution"], "Properties": {"EventSourceArn": "arn:aws:sqs:eu-west-1:42:jobs", "FunctionName": {"Fn::GetAtt": ["WorkerLambdaFunction", "Arn"]}, "Enabled": true}}}}', left_alone=("WorkerLambdaFunction",)),
+    "Serverless Framework, packaged": Style('{"Resources": {"ServerlessDeploymentBucket": {"Type": "AWS::S3::Bucket"}, "WorkerLambdaFunction": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "nodejs22.x", "FunctionName": "shop-dev-worker", "Code": {"S3Bucket": {"Ref": "ServerlessDeploymentBucket"}, "S3Key": "k"}}}, "WorkerEventSourceMappingSQSJobs": {"Type": "AWS::Lambda::EventSourceMapping", "DependsOn": ["IamRoleLambdaExecution"], "Properties": {"EventSourceArn": "arn:aws:sqs:eu-west-1:42:jobs", "FunctionName": {"Fn::GetAtt": ["WorkerLambdaFunction", "Arn"]}, "Enabled": true}}}}', ALONE, left_alone=("WorkerLambdaFunction",)),
     "a plan of Terraform": Style('{"format_version": "1.2", "terraform_version": "1.9.0", "planned_values": {"root_module": {"resources": [{"address": "aws_sqs_queue.jobs", "type": "aws_sqs_queue", "values": {}}]}}}', ""),
     "a template of Azure Resource Manager": Style('{"$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#", "resources": []}', ""),
     "a compose file": Style("services:\n  sqs: { image: softwaremill/elasticmq }\n", ""),
@@ -153,7 +154,7 @@ ON_AZURE: dict[str, Style] = {
     "a queue beside an app of another language": Style(arm(BUS, bus("bus/jobs")), UNSURE, unread=("jobs",)),
     "a queue inside of its namespace": Style(arm({**BUS, "resources": [{"type": "queues", "name": "jobs"}]}), UNSURE, unread=("jobs",)),
     "queues of a loop": Style(arm(BUS, bus("[concat('b/q-', variables('names')[copyIndex()])]", copy={"name": "q", "count": 2}), variables={"names": ["a", "b"]}), UNSURE, unread=("q-a", "q-b")),
-    "a linked template": Style(arm(LINKED)),
+    "a linked template": Style(arm(LINKED), unread=("all-parts",)),
     "topics alone": Style(arm({**BUS, "resources": [TOPIC]})),
     "a deployment of the subscription": Style(arm(GROUP, nested(BUS, bus("b/jobs")), schema="subscriptionDeploymentTemplate"), UNSURE, unread=("jobs",)),
     "a nested deployment with the names of the template around it": Style(arm(nested(bus("[concat('b/', parameters('name'))]"), scope="outer"), parameters={"name": {"type": "string", "defaultValue": "jobs"}}), UNSURE, unread=("jobs",)),

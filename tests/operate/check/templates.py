@@ -7,9 +7,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from recoverable_operate.rules import SQS_RULES
+
 Template = dict[str, Any]
 
-ALL_DONE = "Nothing found.\n27 of 27 checks done (27 rules, 1 function).\n"
+RULES = len(SQS_RULES)
+ALL_DONE = f"Nothing found.\n{RULES} of {RULES} checks done ({RULES} rules, 1 function).\n"
 """What is reported of a function in which all is right."""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from operate.check.conftest import Check
-from operate.check.other_styles import ON_AWS, ON_AZURE, Style
+from operate.check.other_styles import NOTHING, ON_AWS, ON_AZURE, Style
 
 
 def assert_ends(check: Check, path: Path, style: Style) -> None:
@@ -17,7 +17,8 @@ def assert_ends(check: Check, path: Path, style: Style) -> None:
     ran = check(str(path))
 
     lines = ran.out.splitlines()
-    assert (ran.status, ran.err.count("\n")) == ((0, 0) if style.ends else (2, 1)), ran
+    status = 2 if not style.ends else 3 if style.ends == NOTHING else 0
+    assert (ran.status, ran.err.count("\n")) == (status, status == 2), ran
     assert [line for line in lines if line.startswith("Nothing")] == ([style.ends] if style.ends else [])
     alone = [line for line in lines if line.startswith("left alone")]
     assert alone == [f"left alone, because no code there uses this package: {each}." for each in style.left_alone]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from operate.check.conftest import Check, found, not_checked, reported, rules_found
-from operate.check.templates import ALL_DONE, Template, attribute, changed, good, written
+from operate.check.templates import ALL_DONE, RULES, Template, attribute, changed, good, written
 
 WRONG = changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"})
 UNREAD = {
@@ -32,7 +32,7 @@ def test_the_last_line_counts_and_a_function_that_was_not_read_is_named(check: C
         0,
         f"not checked: Audit: {WHY}.\n"
         "Nothing found in what was checked.\n"
-        "27 of 54 checks done (27 rules, 2 functions); 27 not: Audit (27).\n",
+        f"{RULES} of {2 * RULES} checks done ({RULES} rules, 2 functions); {RULES} not: Audit ({RULES}).\n",
         "",
     )
 
@@ -120,7 +120,7 @@ def test_several_files_are_one_report(check: Check, tmp_path: Path) -> None:
 
     assert (ran.status, ran.out.splitlines()[-1], ran.err) == (
         2,
-        "54 of 54 checks done (27 rules, 1 function).",
+        f"{2 * RULES} of {2 * RULES} checks done ({RULES} rules, 1 function).",
         "recoverable check: nowhere.yaml: there is no such file\n",
     )
 

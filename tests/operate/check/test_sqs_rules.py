@@ -52,6 +52,11 @@ CASES: dict[str, Case] = {
         "Shop.Orders has no FunctionResponseTypes: [ReportBatchItemFailures], so AWS deletes the messages that are reported as failed;"
         " write it, or SqsEndpoint(..., partial_responses=False)",
     ),
+    "invoked-by-queue": Case(
+        {"Shop.Properties.Events": {"Topic": {"Type": "SNS", "Properties": {"Topic": "arn:aws:sns:eu-west-1:42:orders"}}}},
+        "Shop is an endpoint for SQS and is invoked by SNS (Shop.Topic), so the endpoint refuses each event, and no message of it is retried or moved"
+        " to an error queue; let a queue take the events, and read it by an event of type SQS",
+    ),
     "recursive-loop": Case(
         {"Shop.Properties.RecursiveLoop": "Terminate"},
         "Shop has no RecursiveLoop: Allow, so AWS stops a message's retries after about 16 of them; write RecursiveLoop: Allow on the function",
@@ -193,6 +198,7 @@ NOT_KNOWN: dict[str, tuple[dict[str, Any], Template]] = {
     "recursive-loop": ({"Shop.Properties.RecursiveLoop": ELSEWHERE}, good()),
     "visibility-timeout": ({f"{OF_THE_QUEUE}.VisibilityTimeout": ELSEWHERE}, good()),
     "redrive-policy": ({REDRIVE: ELSEWHERE}, good()),
+    "invoked-by-queue": ({"Shop.Properties.Events": None}, good()),
     "max-receive-count": ({f"{REDRIVE}.maxReceiveCount": ELSEWHERE}, good()),
     "fifo-batch-size": ({f"{EVENT}.BatchSize": ELSEWHERE}, good_fifo()),
     "batch-window": ({f"{EVENT}.BatchSize": 11, f"{EVENT}.MaximumBatchingWindowInSeconds": ELSEWHERE}, good()),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from operate.check.conftest import Check, not_checked, rules_found
-from operate.check.templates import ALL_DONE, Template, attribute, changed, good, good_fifo, written
+from operate.check.templates import ALL_DONE, RULES, Template, attribute, changed, good, good_fifo, written
 
 
 def plain() -> Template:
@@ -119,7 +119,7 @@ def test_a_parameter_is_given_has_its_default_or_is_not_known(check: Check, tmp_
     assert check(written(tmp_path, template, Parameters={"Timeout": {"Type": "Number"}})) == (
         0,
         "not checked: visibility-timeout: Shop.Timeout: The parameter Timeout has no value here; give it with --parameter Timeout=VALUE.\n"
-        "Nothing found in what was checked.\n26 of 27 checks done (27 rules, 1 function); 1 not: visibility-timeout.\n",
+        f"Nothing found in what was checked.\n{RULES - 1} of {RULES} checks done ({RULES} rules, 1 function); 1 not: visibility-timeout.\n",
         "",
     )
 
@@ -128,7 +128,7 @@ def test_a_resource_whose_condition_does_not_hold_is_not_deployed(check: Check, 
     template = changed(good(), {"Shop.Condition": "Never"})
     path = written(tmp_path, template, Conditions={"Never": {"Fn::Equals": ["a", "b"]}})
 
-    assert check(path) == (0, "Nothing to check: no function that reads a queue uses this package.\n", "")
+    assert check(path).status == 3
 
 
 def test_a_loop_is_expanded(check: Check, tmp_path: Path) -> None:

@@ -26,7 +26,6 @@ FOUND: dict[str, tuple[str, list[str]]] = {
 }  # fmt: skip
 NOT_SAID = {
     "a name that is computed": ENDPOINT.format("queue_of_today()"),
-    "an app setting that is not there": ENDPOINT.format("'%THE_QUEUE%'"),
     "no Python": "def",
     "an endpoint that a function makes": "orders = make(ServiceBusEndpoint)\n",
     "a name that is bound twice": "QUEUE = 'orders'\nQUEUE = 'refunds'\n" + ENDPOINT.format("QUEUE"),

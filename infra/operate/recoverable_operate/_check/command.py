@@ -8,8 +8,8 @@ Examples:
   recoverable check --queue shop-orders
   recoverable check --queue sb://shop.servicebus.windows.net/orders --json
 
-The exit status is 0 without a finding, 1 with one, and 2 when something cannot be read. With --strict it is 1 too when
-something could not be checked.
+The exit status is 0 without a finding, 1 with one, 2 when something cannot be read, and 3 when there is nothing to look
+at: neither an endpoint nor a function that reads a queue. With --strict it is 1 too when something could not be checked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from recoverable_operate._commands.terminal import Terminal
 from recoverable_operate.errors import OperateError
 from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES
 
-CLEAN, FOUND, UNREADABLE = 0, 1, 2
+CLEAN, FOUND, UNREADABLE, NOTHING = 0, 1, 2, 3
 """Exit statuses."""
 
 
@@ -157,7 +157,7 @@ def name_and_value(text: str) -> tuple[str, str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check. Return 0 without a finding, 1 with one, 2 when something cannot be read."""
+    """Check. Return 0 without a finding, 1 with one, 2 when something cannot be read, 3 when there is nothing to look at."""
     terminal = Terminal()
     try:
         known = read_baseline(arguments.baseline)
@@ -172,7 +172,9 @@ def run(arguments: argparse.Namespace) -> int:
     FORMATS[arguments.format](report, terminal)
     if len(read) < len(looked):
         return UNREADABLE
-    return FOUND if report.findings or (arguments.strict and report.not_done) else CLEAN
+    if report.findings or (arguments.strict and report.not_done):
+        return FOUND
+    return NOTHING if report.is_empty else CLEAN
 
 
 def refuse(error: OperateError, terminal: Terminal) -> None:

@@ -36,6 +36,9 @@ def lines(report: Report) -> Iterator[str]:
     yield from (f"not checked: {', '.join(named)}: {why}." for why, named in names.items())
     if report.left_alone:
         yield f"left alone, because no code there uses this package: {', '.join(report.left_alone)}."
+    for look in report.looks:
+        if look.nothing:
+            yield f"{look.what} has neither an endpoint nor a function that reads a queue. Looked for: {look.nothing}."
     yield conclusion(report)
     if report.checks:
         yield f"{report.counts}."
@@ -45,6 +48,8 @@ def conclusion(report: Report) -> str:
     """Return in one sentence how it went."""
     if report.findings:
         return f"{numbered(len(report.findings), 'finding')}."
+    if report.is_empty:
+        return "Nothing was checked."
     if report.not_done:
         return "Nothing found in what was checked."
     return "Nothing found." if report.checks else "Nothing to check: no function that reads a queue uses this package."
@@ -57,7 +62,10 @@ def write_json(report: Report, terminal: Terminal) -> None:
         terminal.data({"rule": each.rule, **asdict(each.problem), **place, "fingerprint": each.fingerprint})
     for check in report.not_done:
         terminal.data({"rule": check.rule, "function": check.subject, "notChecked": check.not_checked})
-    terminal.data({"checks": len(report.checks), "notDone": len(report.not_done), "leftAlone": report.left_alone})
+    nothing = {"nothingIn": [each.what for each in report.looks if each.nothing]} if report.is_empty else {}
+    terminal.data(
+        {"checks": len(report.checks), "notDone": len(report.not_done), "leftAlone": report.left_alone, **nothing}
+    )
 
 
 def write_github(report: Report, terminal: Terminal) -> None:

@@ -52,6 +52,7 @@ class Look:
         left_alone: the functions that use nothing of this package.
         places: where in which file things are written, by the names that findings have for them.
         waivers: what a file says is meant as it is.
+        nothing: what was looked for where there is neither an endpoint nor a function that reads a queue; empty where there is.
     """
 
     what: str
@@ -59,6 +60,7 @@ class Look:
     left_alone: tuple[str, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
+    nothing: str = ""
 
 
 def look_at_file(path: Path, arguments: argparse.Namespace) -> Look:
@@ -82,7 +84,9 @@ def look_at_file(path: Path, arguments: argparse.Namespace) -> Look:
         raise OperateError(f"{path}: {error}") from error
     functions = chosen(template.functions, path, arguments.function)
     checks = (*checked(functions, SQS_RULES, arguments), *template.parts)
-    return Look(str(path), checks, template.left_alone, template.places, template.waivers)
+    is_read = template.functions or template.left_alone
+    nothing = "" if is_read else "functions with an event or a mapping of SQS, and endpoints in the code of functions"
+    return Look(str(path), checks, template.left_alone, template.places, template.waivers, nothing)
 
 
 def look_at_arm(path: Path, template: str, parameters: str, arguments: argparse.Namespace) -> Look:
@@ -104,7 +108,10 @@ def look_at_arm(path: Path, template: str, parameters: str, arguments: argparse.
     given |= typed(document.get("parameters") or {}, dict(arguments.parameter))
     found = describe_service_bus(ArmScope(document, given), path, arguments.app, assumed_queues(arguments.assume))
     checks = (*checked(found.queues, SERVICE_BUS_RULES, arguments), *found.parts)
-    return Look(str(path), checks, found.left_alone, found.places)
+    nothing = (
+        "" if found.is_read else "queues of Service Bus, and in the app's code triggers and endpoints that read one"
+    )
+    return Look(str(path), checks, found.left_alone, found.places, nothing=nothing)
 
 
 def look_at_template(path: Path, text: str, arguments: argparse.Namespace) -> DescribedTemplate:

@@ -56,6 +56,11 @@ class Report:
         return [each for look in self.looks for each in look.checks]
 
     @property
+    def is_empty(self) -> bool:
+        """True if nothing of what was looked at has an endpoint, or a function that reads a queue."""
+        return all(each.nothing for each in self.looks)
+
+    @property
     def not_done(self) -> list[Check]:
         """Return the checks that did not look at all they should."""
         return [each for each in self.checks if each.not_checked]

@@ -24,6 +24,7 @@ class Endpoint:
         handler_timeout: how long its handler may work on one message; None for no limit of its own.
         partial_responses: SQS: False where it deletes completed messages itself.
         queue: Service Bus: the queue that it reads.
+        named: Service Bus: the queue as the code writes it, such as `%ORDERS_QUEUE%`.
         connection: Service Bus: the name of the connection's app setting.
         sessions: Service Bus: whether the queue has sessions.
         batch: Service Bus: True if its trigger gives many messages at once.
@@ -38,6 +39,7 @@ class Endpoint:
     handler_timeout: timedelta | Unknown | None = None
     partial_responses: bool | Unknown = True
     queue: str | Unknown = CODE_NOT_READ
+    named: str | Unknown = ""
     connection: str | Unknown = CODE_NOT_READ
     sessions: bool | Literal["ordered"] | Unknown = False
     batch: bool | Unknown = False

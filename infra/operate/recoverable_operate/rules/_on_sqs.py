@@ -207,6 +207,7 @@ class EventSource:
         window: how long a batch collects records.
         max_concurrency: the most invocations at a time; None for no limit of its own.
         filters: True if it has `FilterCriteria`, by which Lambda passes on some messages and deletes the others.
+        is_subscription: True if SAM makes it of `SqsSubscription`.
     """
 
     name: str
@@ -215,6 +216,7 @@ class EventSource:
     window: timedelta | Unknown
     max_concurrency: int | Unknown | None
     filters: bool | Unknown = False
+    is_subscription: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,7 @@ class OnSqs:
         stamped: where the functions that are known send each message of their queues with a reason, by the queues' names; None for others.
         may_stamp: why it is not known whether a function whose code is not read stamps dead letters; False where its queue gets none.
         unread: why it is not known whether the function uses this package; empty where it does.
+        others: what invokes it in place of a queue, such as `SNS (Shop.Topic)`; None where a queue does.
     """
 
     queue: Queue | Unknown
@@ -267,6 +270,7 @@ class OnSqs:
     stamped: Mapping[str, str | Unknown | None] = field(default_factory=dict)
     may_stamp: Unknown | Literal[False] = False
     unread: str = ""
+    others: tuple[str, ...] | Unknown | None = None
 
     @property
     def stamps(self) -> bool | Unknown:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
-from recoverable_operate.rules._names import misspelt, same
+from recoverable._service_bus.app_settings import find_setting
+from recoverable_operate.rules._names import misspelt, near, same
 from recoverable_operate.rules._on_service_bus import OnServiceBus
 from recoverable_operate.rules._rule import Problem, Unknown, all_of, known, rule
 from recoverable_operate.rules._sqs_queue_rules import LADDER_PART
@@ -205,11 +207,28 @@ def entity_names(deployed: OnServiceBus) -> Iterator[Problem]:
     queue, made = deployed.queue, deployed.made
     if made is None:
         return
+    yield from setting_names(deployed)
     names: list[tuple[str, str | Unknown | None]] = [
         ("the code", deployed.queue_name), ("the app", deployed.error_name),
         *([] if isinstance(queue, Unknown) else [(queue.name, queue.dead_letters_to)]),
     ]  # fmt: skip
     yield from all_of(named(where, name, made) for where, name in names)
+
+
+def setting_names(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a name of a queue that is to be an app setting, and is none."""
+    code, settings = deployed.code, deployed.settings
+    if isinstance(code, Unknown) or isinstance(code.named, Unknown) or isinstance(settings, Unknown):
+        return
+    names = dict.fromkeys(settings, "it is there")
+    for name in re.findall("%([^%]+)%", code.named):
+        if find_setting(name, names) is None:
+            yield Problem(
+                code.where,
+                f"%{name}% is no app setting of the file",
+                "the host does not start the function",
+                f"write %{meant}%" if (meant := near(name, settings)) else f"add {name} to the app settings",
+            )
 
 
 def named(where: str, name: str | Unknown | None, made: frozenset[str]) -> Iterator[Problem]:

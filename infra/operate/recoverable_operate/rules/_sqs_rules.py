@@ -8,7 +8,7 @@ from recoverable_operate.rules._endpoint import handler_times
 from recoverable_operate.rules._ladder import variable_problems
 from recoverable_operate.rules._names import dangling_problems, misspelt
 from recoverable_operate.rules._on_sqs import OnSqs
-from recoverable_operate.rules._rule import Problem, Rule, Unknown, all_of, known, rule
+from recoverable_operate.rules._rule import NotUnderstood, Problem, Rule, Unknown, all_of, known, rule
 from recoverable_operate.rules._sqs_queue_rules import (
     error_queue_alarm,
     error_queue_is_another,
@@ -40,8 +40,26 @@ def partial_responses(deployed: OnSqs) -> Iterator[Problem]:
             source.name,
             f"{source.name} has no FunctionResponseTypes: [ReportBatchItemFailures]",
             "AWS deletes the messages that are reported as failed",
-            "write it, or SqsEndpoint(..., partial_responses=False)",
+            "subscribe a queue of your own to the topic, and read it by an event of type SQS that has it"
+            if source.is_subscription
+            else "write it, or SqsEndpoint(..., partial_responses=False)",
         )
+
+
+@rule("The endpoint is invoked by an SQS queue.")
+def invoked_by_queue(deployed: OnSqs) -> Iterator[Problem]:
+    """Find an endpoint that something else invokes: it refuses what is no batch of SQS."""
+    if deployed.others is None:
+        return
+    function, others = known(deployed.function), known(deployed.others)
+    if not others:
+        raise NotUnderstood(f"nothing in the template invokes {function.name}; a mapping of another stack may")
+    yield Problem(
+        function.name,
+        f"{function.name} is an endpoint for SQS and is invoked by {', '.join(others)}",
+        "the endpoint refuses each event, and no message of it is retried or moved to an error queue",
+        "let a queue take the events, and read it by an event of type SQS",
+    )
 
 
 @rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue, or it stamps dead letters.")
@@ -193,7 +211,7 @@ def references(deployed: OnSqs) -> Iterator[Problem]:
 
 
 SQS_RULES: tuple[Rule[OnSqs], ...] = (
-    partial_responses, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window, filter_criteria,
+    partial_responses, invoked_by_queue, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window, filter_criteria,
     same_kind, queue_retention, ladder_retention, error_queue_retention, error_queue_redrives, error_queue_is_another,
     one_error_queue, redrive_allowed, message_size, rights, key_access, reserved_concurrency, network, handler,
     handler_timeout, variables, queue_names, references, error_queue_alarm,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from recoverable._service_bus.host_json import parse_json
 from recoverable_operate.rules._rule import Check
 from recoverable_operate.templates._arm_functions import Later, read_safely
 from recoverable_operate.templates._arm_values import MODULE, Scope, inside_of, rounds_of, value, written_resources
@@ -16,8 +16,6 @@ from recoverable_operate.templates._document import TemplateError, measure
 from recoverable_operate.templates._stacks import PARTS
 
 MOST_RESOURCES = 10_000
-
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def parse_template(text: str) -> Mapping[str, Any]:
         TemplateError: it is none.
     """
     try:
-        document = json.loads(_COMMENT.sub(lambda match: match[1] or " ", text))
+        document = parse_json(text)
         measure(document)
     except (ValueError, RecursionError) as error:
         raise TemplateError(f"it is no JSON: {error}") from error

@@ -99,8 +99,12 @@ def with_code(app: App, folder: Path) -> App:
     reader = Reader(sources, app.settings)
     read = list(reachable(reader, SCRIPT))
     scopes = [each for each in read if isinstance(each, Scope)]
-    endpoints = [resolve_queue(each, app.known_settings) for each in endpoints_of(reader, scopes)]
-    written = list(decorated(reader, scopes, app.known_settings))
+    if not any(endpoints_of(reader, scopes)):  # routes may be loaded by the names of their files
+        known = {each.path for each in scopes}
+        others = ((path, tree) for path, tree in sources.trees.items() if path not in known)
+        scopes += [Scope(sources.name, path, tree) for path, tree in others if not isinstance(tree, Unknown)]
+    endpoints = [resolve_queue(each, app) for each in endpoints_of(reader, scopes)]
+    written = list(decorated(reader, scopes, app))
     taken = {each.queue.lower() for each in written if isinstance(each.queue, str)}
     bound = [each for each in endpoints if each.bound or str(each.queue).lower() not in taken]
     readers = (*written, *map(as_reader, bound))
@@ -165,14 +169,14 @@ def as_reader(endpoint: Endpoint) -> QueueReader:
     return QueueReader(endpoint.queue, Trigger(name, binary=True, completes=True, many=endpoint.batch), endpoint)
 
 
-def decorated(reader: Reader, scopes: list[Scope], settings: Mapping[str, str]) -> Iterator[QueueReader]:
+def decorated(reader: Reader, scopes: list[Scope], app: App) -> Iterator[QueueReader]:
     """Yield the functions that have a trigger of their own."""
     for scope in scopes:
         for node in ast.walk(scope.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for call in filter(is_trigger, node.decorator_list):
                     said = {each.arg: reader.value(each.value, scope) for each in call.keywords if each.arg}
-                    yield QueueReader(named_queue(said.get("queue_name"), settings), trigger_of(node.name, said))
+                    yield QueueReader(named_queue(said.get("queue_name"), app), trigger_of(node.name, said))
 
 
 def is_trigger(node: ast.expr) -> TypeGuard[ast.Call]:
@@ -201,7 +205,7 @@ def is_word(value: Value, word: str) -> bool | Unknown:
     return (value.name.rpartition(".")[2] if isinstance(value, Reference) else str(value)).lower() == word
 
 
-def named_queue(value: Value, settings: Mapping[str, str]) -> str | Unknown:
+def named_queue(value: Value, app: App) -> str | Unknown:
     """Return the name of a queue; Unknown if it is computed, or names an app setting that is not known."""
     if not isinstance(value, str):
         return (
@@ -209,15 +213,17 @@ def named_queue(value: Value, settings: Mapping[str, str]) -> str | Unknown:
             if isinstance(value, Unknown)
             else Unknown(f"{SCRIPT} has a trigger whose queue is computed when it runs")
         )
+    if isinstance(app.settings, Unknown) and "%" in value:
+        return app.settings
     try:
-        return resolved(value, settings)
+        return resolved(value, app.known_settings)
     except ValueError as error:
         return Unknown(str(error).partition(";")[0])
 
 
-def resolve_queue(endpoint: Endpoint, settings: Mapping[str, str]) -> Endpoint:
+def resolve_queue(endpoint: Endpoint, app: App) -> Endpoint:
     """Return the endpoint with the settings that its queue's name stands for."""
-    return replace(endpoint, queue=named_queue(endpoint.queue, settings))
+    return replace(endpoint, queue=named_queue(endpoint.queue, app), named=endpoint.queue)
 
 
 def workload(app: App) -> Workload | Unknown:

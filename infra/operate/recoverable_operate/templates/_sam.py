@@ -19,7 +19,14 @@ from recoverable_operate.templates._properties import QUEUE, Properties, resourc
 from recoverable_operate.templates._queues import alarms_on, found, queues_of
 from recoverable_operate.templates._references import dangling_of
 from recoverable_operate.templates._stacks import SamTemplate, Stack, ours, stack_of
-from recoverable_operate.templates._triggers import Trigger, optional, triggers_of, variables_of
+from recoverable_operate.templates._triggers import (
+    Trigger,
+    functions_of,
+    optional,
+    others_invoking,
+    triggers_of,
+    variables_of,
+)
 
 LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (Lambda quotas)
 
@@ -79,7 +86,9 @@ def describe_template(template: SamTemplate, named: str | None = None) -> Descri
     described: list[OnSqs] = []
     left_alone: list[str] = []
     for stack in stacks:
-        for trigger in triggers_of(stack.template.document, stack.scope):
+        triggers = [*triggers_of(stack.template.document, stack.scope)]
+        described += without_queue(stack, {each.function.where for each in triggers}, queues, named)
+        for trigger in triggers:
             code = code_in(stack, trigger.function, named)
             if code.uses is False:
                 left_alone.append(trigger.function.where)
@@ -90,9 +99,21 @@ def describe_template(template: SamTemplate, named: str | None = None) -> Descri
     parts = tuple(part for stack in stacks for part in stack.parts)
     waivers = tuple(waiver for stack in stacks for waiver in waivers_of(stack)) if described else ()
     places = dict(place for stack in stacks if stack.template.path for place in places_of(stack, stack.template.path))
-    return DescribedTemplate(
-        tuple(described), tuple(dict.fromkeys(left_alone)), parts if described else (), places, waivers
-    )
+    return DescribedTemplate(tuple(described), tuple(dict.fromkeys(left_alone)), parts, places, waivers)
+
+
+def without_queue(stack: Stack, reading: set[str], queues: Mapping[str, Queue], named: str | None) -> Iterator[OnSqs]:
+    """Yield a description of each function whose code makes an endpoint, and that reads no queue of the template."""
+    if stack.template.path is None:
+        return
+    for function in functions_of(stack.template.document, stack.scope):
+        if function.where in reading:
+            continue
+        code = code_in(stack, function, named)
+        if not isinstance(code.endpoint, Unknown) and code.uses is True:
+            nothing = Unknown(f"no queue invokes {function.where}")
+            described = describe_trigger(Trigger(function, nothing, nothing), code, queues, stack)
+            yield replace(described, others=others_invoking(function, stack.scope))
 
 
 def sent_on_to(deployed: OnSqs) -> str | Unknown | None:

@@ -41,12 +41,14 @@ class DescribedServiceBus:
         left_alone: the names of the others.
         parts: its modules, read or not.
         places: where things are written, by the names that findings have for them.
+        is_read: True if the code has a function that reads a queue, or could not be read.
     """
 
     queues: tuple[OnServiceBus, ...]
     left_alone: tuple[str, ...]
     parts: tuple[Check, ...]
     places: Mapping[str, Place]
+    is_read: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,8 @@ def describe_service_bus(
     described = [(queue, describe_queue(queue, whole)) for queue in whole.candidates]
     found = (*(each for _, each in described if each is not None), *strange_queues(whole))
     left_alone = tuple(queue.name for queue, each in described if each is None)
-    return DescribedServiceBus(found, left_alone, parts if found else (), places_of(resources, path))
+    is_read = not isinstance(whole.app.readers, Unknown) and bool(whole.app.readers)
+    return DescribedServiceBus(found, left_alone, parts, places_of(resources, path), bool(found) or is_read)
 
 
 def describe_queue(queue: ServiceBusQueue, whole: Deployment) -> OnServiceBus | None:
@@ -173,10 +176,13 @@ def all_are_known(app: App) -> bool:
 def strange_queues(whole: Deployment) -> Iterator[OnServiceBus]:
     """Yield a description for each endpoint whose queue the files do not make."""
     names = {each.name.lower() for each in whole.all_queues}
-    if any(map(PLACEHOLDER.search, names)):
-        return
+    are_known = not any(map(PLACEHOLDER.search, names))
     for reader in () if isinstance(whole.app.readers, Unknown) else whole.app.readers:
-        if reader.endpoint is not None and isinstance(reader.queue, str) and reader.queue.lower() not in names:
+        if reader.endpoint is None:
+            continue
+        if isinstance(reader.queue, Unknown):
+            yield described_as(reader.queue, whole, reader.trigger, reader.endpoint, name=reader.queue)
+        elif are_known and reader.queue.lower() not in names:
             yield described_as(not_here(reader.queue), whole, reader.trigger, reader.endpoint, name=reader.queue)
 
 
@@ -193,7 +199,7 @@ def described_as(
     trigger: Trigger | Unknown,
     code: Endpoint | Unknown,
     *,
-    name: str = "",
+    name: str | Unknown = "",
     unread: str = "",
 ) -> OnServiceBus:
     """Return the description of a queue."""
@@ -218,7 +224,7 @@ def described_as(
         error_name=named,
         made=frozenset(each.name for each in whole.all_queues),
         subscriptions=tuple(each for each in whole.subscriptions if each.forwards_to == queue_name),
-        tier=queue if isinstance(queue, Unknown) else whole.tiers[queue_name],
+        tier=queue if isinstance(queue, Unknown) else whole.tiers[queue.name],
         stamped=app.stamped,
         unread=unread,
     )

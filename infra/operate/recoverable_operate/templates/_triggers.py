@@ -79,12 +79,45 @@ def function_name(mapping: Properties) -> str:
 
 
 def sources_of_events(function: Properties) -> Iterator[tuple[EventSource, str | Unknown]]:
-    """Yield the `Events` of type SQS of a SAM function, each with the queue's name."""
+    """Yield the `Events` by which a SAM function reads queues, each with the queue's name."""
     for name, event in function.part("Events").values.items():
-        if isinstance(event, dict) and event.get("Type") == "SQS":
-            properties = Properties(f"{function.where}.{name}", event.get("Properties") or {}, function.scope)
+        if not isinstance(event, dict):
+            continue
+        properties = Properties(f"{function.where}.{name}", event.get("Properties") or {}, function.scope)
+        if (
+            event.get("Type") == "SNS"
+            and isinstance(properties.values, dict)
+            and properties.values.get("SqsSubscription")
+        ):
+            yield subscribed(properties)
+        elif event.get("Type") == "SQS":
             queue = maybe(lambda properties=properties: properties.required("Queue", "!GetAtt Orders.Arn"))  # type: ignore[misc]
             yield event_source_of(properties), queue_name(queue)
+
+
+def subscribed(event: Properties) -> tuple[EventSource, str | Unknown]:
+    """Return the mapping that SAM makes of `SqsSubscription`, and the name of its queue, which SAM makes too where none is given."""
+    own = event.values["SqsSubscription"]
+    properties = Properties(event.where, own if isinstance(own, dict) else {}, event.scope)
+    queue = maybe(lambda: properties.required("QueueArn", "!GetAtt Orders.Arn"))
+    if "QueueArn" not in properties.values:
+        queue = Unknown(f"SAM makes the queue of {event.where}, with the defaults of SQS and without a redrive policy")
+    source = event_source_of(properties)
+    return replace(source, partial_responses=False, is_subscription=True), queue_name(queue)
+
+
+def others_invoking(function: Properties, scope: Scope) -> tuple[str, ...] | Unknown:
+    """Return what invokes a function that reads no queue: events of SAM by their types, and mappings by their services."""
+    events = maybe(lambda: function.part("Events").values)
+    if isinstance(events, Unknown):
+        return events
+    found = [f"{each.get('Type')} ({function.where}.{name})" for name, each in events.items() if isinstance(each, dict)]
+    for mapping in resources(scope, MAPPING):
+        arn = maybe(lambda mapping=mapping: mapping.text("EventSourceArn", ""))  # type: ignore[misc]
+        name = maybe(lambda mapping=mapping: function_name(mapping))  # type: ignore[misc]
+        if isinstance(arn, str) and name == scope.attributes[function.where]["Ref"]:
+            found.append(f"{(arn.split(':') + [''] * 3)[2]} ({mapping.where})")
+    return tuple(found)
 
 
 def event_source_of(properties: Properties) -> EventSource:
