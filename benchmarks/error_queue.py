@@ -97,7 +97,7 @@ def send_back(client: Any, error: str, orders: str, journal: Journal) -> None:
     queue = SqsErrorQueue(client, error, sender_for=lambda _: client, clock=clock, stop=stop, poll=0)
     rules = Rules(queue.address, frozenset(), queue.canonical(orders), queue.canonical)
     looking = choosing(queue, Filter(), None, rules, plan)
-    Redrive(queue, journal, Settings(rate=0), clock=clock, stop=stop).run_along(plan, looking)
+    Redrive(queue, journal, Settings(rate=0), plan, clock=clock, stop=stop).run_along(looking)
     queue.give_back()
 
 

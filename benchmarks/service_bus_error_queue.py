@@ -85,7 +85,7 @@ def ours(client: ServiceBusClient, namespace: ServiceBusNamespace) -> None:
     queue = open_entity(client, client, entity, clock=clock, stop=stop, max_delivery_count=10, poll=1, sessions=False)
     rules = Rules(queue.address, frozenset(), queue.canonical("orders"), queue.canonical)
     plan_redrive(queue, Filter(), None, rules, plan)
-    Redrive(queue, Journal(":memory:"), Settings(rate=0), clock=clock, stop=stop).run_groups(plan, lambda plan: None)
+    Redrive(queue, Journal(":memory:"), Settings(rate=0), plan, clock=clock, stop=stop).run_groups(lambda plan: None)
     queue.give_back()
 
 

@@ -115,7 +115,7 @@ def started(error: Queue, folder: Path, *words: str) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-m",
-        "recoverable",
+        "recoverable_operate",
         "errors",
         "retry",
         "--queue",

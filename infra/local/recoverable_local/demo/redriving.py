@@ -44,7 +44,7 @@ def send_group_back(queue: ErrorQueue, allowed: list[str], console: Console) -> 
     rules = Rules(queue.address, frozenset(map(queue.canonical, [*queue.sources(), *allowed])), None, queue.canonical)
     plan, look = Plan(), partial(plan_redrive, queue, wanted, None, rules)
     look(plan)
-    outcome = Redrive(queue, Journal(":memory:"), Settings(), clock=SystemClock(), stop=Stop()).run_groups(plan, look)
+    outcome = Redrive(queue, Journal(":memory:"), Settings(), plan, clock=SystemClock(), stop=Stop()).run_groups(look)
     queue.give_back()
     return outcome.sent
 

@@ -243,6 +243,8 @@ def outcome_lines(outcome: Outcome) -> list[str]:
     ]
     if outcome.came_back:
         lines.append(f"Came back: {some(outcome.came_back)}.")
+    if outcome.returned:
+        lines.append(f"Came back, still here: {outcome.returned}. They failed again; mend their function first.")
     lines += [f"Not sent: {each}." for each in outcome.missing]
     return [*lines, f"Stopped: {outcome.stopped}."] if outcome.stopped else lines
 

@@ -127,7 +127,7 @@ def import_file(session: Session, arguments: argparse.Namespace) -> int:
     if (status := agreed(session, arguments, question, by_name=limited)) is not None:
         return status
     with redriving(session, plan, settings) as redrive:
-        redrive.run_groups(plan, work.look)
+        redrive.run_groups(work.look)
         if not redrive.outcome.stopped:
             work.settle_missing(redrive, plan)
     return finish(session, arguments, plan, redrive.outcome)

@@ -81,7 +81,7 @@ def retry(session: Session, arguments: argparse.Namespace) -> int:
     if (status := agreed(session, arguments, f"Send {messages(plan.chosen)}?", by_name=limited)) is not None:
         return status
     with redriving(session, plan, settings) as redrive:
-        redrive.run_groups(plan, look)
+        redrive.run_groups(look)
     return finish(session, arguments, plan, redrive.outcome)
 
 
@@ -90,7 +90,7 @@ def retry_along(session: Session, arguments: argparse.Namespace) -> int:
     plan, settings = Plan(), settings_of(arguments)
     looking = choosing(session.queue, filter_of(arguments), arguments.limit, rules_of(session, arguments), plan)
     with redriving(session, plan, settings) as redrive:
-        redrive.run_along(plan, looking)
+        redrive.run_along(looking)
     print_plan(session, arguments, plan, settings)
     if (status := status_of(plan)) is not None:
         return status
@@ -122,7 +122,7 @@ def status_of(plan: Plan) -> int | None:
 @contextmanager
 def redriving(session: Session, plan: Plan, settings: Settings) -> Iterator[Redrive]:
     """Yield a run that sends, and show how far it is."""
-    redrive = Redrive(session.queue, session.journal, settings, clock=session.clock, stop=session.stop)
+    redrive = Redrive(session.queue, session.journal, settings, plan, clock=session.clock, stop=session.stop)
     with watched(session, plan, redrive.outcome):
         yield redrive
 

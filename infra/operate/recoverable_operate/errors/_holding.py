@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 HELD_TABLE = """
@@ -120,6 +120,33 @@ class Holding:
     def chosen_count(self) -> int:
         """Return how many are chosen."""
         return int(self._database.execute("SELECT count(*) FROM held WHERE target IS NOT NULL").fetchone()[0])
+
+
+class SentIds:
+    """What one run has sent, on disk: the ids of messages, each with the number of redrives that it had before."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.executescript(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE sent (id TEXT PRIMARY KEY, redrives INTEGER)"
+        )
+
+    def add(self, sent: Iterable[tuple[str, int]]) -> None:
+        """Note ids and redrives of messages that were sent; of copies with one id the one with the fewest redrives counts."""
+        self._database.executemany(
+            "INSERT INTO sent VALUES (?, ?) ON CONFLICT DO UPDATE SET redrives = min(redrives, excluded.redrives)",
+            [(escaped(name), redrives) for name, redrives in sent],
+        )
+
+    def came_back(self, name: str, redrives: int) -> bool:
+        """True if a message is what became of one that was sent, and no other copy that lay beside it."""
+        query = "SELECT 1 FROM sent WHERE id = ? AND redrives < ?"
+        return self._database.execute(query, (escaped(name), redrives)).fetchone() is not None
+
+
+def escaped(text: str) -> str:
+    """Return the text as SQLite takes it: a half of a character, which JSON can hold, is written as its escape."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def marks(values: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from recoverable_operate.errors._holding import escaped
 from recoverable_operate.errors._queue import OperateError
 
 INTENT, NAMED, SENT = "intent", "named", "sent"
@@ -106,7 +107,7 @@ class Journal:
     def intend(self, entries: Iterable[Entry]) -> None:
         """Write that these copies are about to be sent, and of those with an intent already that they may be sent twice."""
         values = [
-            (each.key, storable(each.message_id), each.queue, each.target, each.state, each.changed_at)
+            (each.key, escaped(each.message_id), each.queue, each.target, each.state, each.changed_at)
             for each in entries
         ]
         with self._transaction():
@@ -205,11 +206,6 @@ class Journal:
 def written(moment: datetime) -> str:
     """Return the moment as the journal writes it."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def storable(text: str) -> str:
-    """Return the text as SQLite takes it: a half of a character, which JSON can hold, is written as its escape."""
-    return text.encode(errors="backslashreplace").decode()
 
 
 def default_path(environment: Mapping[str, str]) -> str:

@@ -44,6 +44,7 @@ class Outcome:
         doubtful: ids of messages about which the broker gave no answer; they stay, and may have been sent.
         undeleted: how many were sent and not deleted, by the reason; the next run deletes them.
         came_back: ids of canaries that came back.
+        returned: how many others came back; they stay.
         missing: lines of a file whose message was not found, which is not sent.
         stopped: why it ended early; None when it did not.
     """
@@ -55,6 +56,7 @@ class Outcome:
     doubtful: list[str] = field(default_factory=list)
     undeleted: dict[str, int] = field(default_factory=dict)
     came_back: list[str] = field(default_factory=list)
+    returned: int = 0
     missing: list[str] = field(default_factory=list)
     stopped: str | None = None
 
@@ -68,7 +70,8 @@ class Outcome:
     @property
     def complete(self) -> bool:
         """True if each chosen message was sent and deleted."""
-        return not (self.refused or self.doubtful or self.undeleted or self.came_back or self.missing or self.stopped)
+        wrong = self.refused, self.doubtful, self.undeleted, self.came_back, self.returned, self.missing, self.stopped
+        return not any(wrong)
 
 
 def count_reasons(counts: dict[str, int], reasons: Iterable[str]) -> None:
@@ -135,12 +138,15 @@ class Redrive:
         queue: the error queue.
         journal: the journal.
         settings: how messages are sent.
+        plan: what is chosen.
         clock: tells the time, and waits.
         stop: ends it between two batches.
     """
 
-    def __init__(self, queue: ErrorQueue, journal: Journal, settings: Settings, *, clock: Clock, stop: Stop) -> None:
-        self._queue, self._journal, self._settings = queue, journal, settings
+    def __init__(
+        self, queue: ErrorQueue, journal: Journal, settings: Settings, plan: Plan, *, clock: Clock, stop: Stop
+    ) -> None:
+        self._queue, self._journal, self._settings, self._plan = queue, journal, settings, plan
         self._clock, self._stop = clock, stop
         self._pace = Pace(queue, settings.rate, clock=clock, stop=stop)
         self._canaries: set[str] | None = set() if settings.canary else None
@@ -161,34 +167,38 @@ class Redrive:
         self.outcome.stopped = "interrupted" if self._stop.requested else self._queue.missed()
         return self.outcome
 
-    def run_along(self, plan: Plan, choosing: Iterator[object]) -> Outcome:
+    def run_along(self, choosing: Iterator[object]) -> Outcome:
         """Send what is chosen while the look goes on, as soon as there are ten for each queue: so little is held at a time.
 
         Args:
-            plan: what is chosen.
             choosing: looks on, and chooses.
         """
-        settled = 0
+        plan, settled = self._plan, 0
         for _ in choosing:
             if plan.chosen - settled >= min(BATCH * len(plan.targets), MOST_ALONG) > 0:
                 settled = plan.chosen
                 if self.run().stopped:
-                    return self.outcome
-        return self.run()
+                    break
+        else:
+            self.run()
+        self.outcome.returned = plan.came_back
+        return self.outcome
 
-    def run_groups(self, plan: Plan, more: Callable[[Plan], None]) -> Outcome:
+    def run_groups(self, more: Callable[[Plan], None]) -> Outcome:
         """Send what is chosen. On a FIFO queue look again, because a group shows its next messages when its first are gone.
 
+        Each look finds only what none before it has found, and ends where more is chosen than the queue held at first: so this ends.
+
         Args:
-            plan: what is chosen.
             more: looks again, and chooses.
         """
-        chosen = 0
-        while plan.chosen > chosen:
-            chosen = plan.chosen
+        plan, seen = self._plan, -1
+        while plan.seen > seen:
+            seen = plan.seen
             self.run()
-            if self._queue.ordered and self.outcome.complete and not self._stop.requested:
+            if self._queue.ordered and self.outcome.complete and not plan.full and not self._stop.requested:
                 more(plan)
+        self.outcome.returned = plan.came_back
         return self.outcome
 
     def _parts(self, messages: list[FailedMessage]) -> list[list[FailedMessage]]:
@@ -240,6 +250,9 @@ class Redrive:
             self.outcome.stopped = f"{to}: {result.unanswered}"
         confirmed = set(result.sent)
         sent = [each for each in messages if each.broker_id in confirmed]
+        self._plan.sent.add(
+            (each.new_id or each.id, each.redrives) for each in messages if each.broker_id not in result.refused
+        )
         if self._canaries is not None:
             self._canaries |= {each.new_id or each.id for each in sent}
         return sent

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Protocol, assert_never
 
+from recoverable_operate.errors._holding import SentIds
 from recoverable_operate.errors._message import ACTIVE, FailedMessage, Tally, tally
 from recoverable_operate.errors._queue import ErrorQueue
 from recoverable_operate.errors._redrive import Refusal, Rules, Target, destination, ladder_time
@@ -41,6 +42,9 @@ class Plan:
         waiting: how many matched that are scheduled or deferred, which stay.
         behind: how many matched that stay behind another message of their group that stays.
         ended_groups: groups of which nothing more is sent, because one of its messages stays.
+        sent: what this run has sent.
+        came_back: how many this run has sent and found here again, which stay.
+        full: True once others send to the queue, and as many are chosen as it held at first.
         last: the last one that was chosen.
         ladder: the longest time that the attempts of one of them took last time.
         at_end: True once a look has come to the end of the queue, not of a limit.
@@ -56,6 +60,9 @@ class Plan:
     waiting: int = 0
     behind: int = 0
     ended_groups: set[str] = field(default_factory=set)
+    sent: SentIds = field(default_factory=SentIds)
+    came_back: int = 0
+    full: bool = False
     last: FailedMessage | None = None
     ladder: timedelta = timedelta(0)
     at_end: bool = False
@@ -69,18 +76,30 @@ class Plan:
     @property
     def whole(self) -> bool:
         """True if all that matches is chosen."""
-        return not (self.refused or self.waiting or self.behind or self.ending)
+        return not (self.refused or self.waiting or self.behind or self.came_back or self.ending)
 
 
 def matching(queue: ErrorQueue, wanted: Wanted, limit: int | None, plan: Plan) -> Iterator[FailedMessage]:
-    """Yield the messages that the filter chooses, and count them in the plan. End at the limit."""
+    """Yield the messages that the filter chooses, and count them in the plan.
+
+    End at the limit, and at a message more to choose than the queue held at first: others are sending to it.
+    """
     with closing(queue.look()) as looking:
         while limit is None or plan.matched < limit:
             if (message := next(looking, None)) is None:
                 plan.at_end, plan.ending = True, queue.ending()
                 return
             plan.seen += 1
-            if wanted.matches(message):
+            if plan.sent.came_back(message.id, message.redrives):
+                plan.came_back += 1
+                plan.ended_groups |= {message.group_id} if message.group_id else set()
+            elif wanted.matches(message):
+                if queue.depth is not None and plan.chosen >= max(queue.depth, 1):
+                    plan.full = True
+                    plan.ending = (
+                        f"it held about {queue.depth} at first, and more have come since; run it again for these"
+                    )
+                    return
                 plan.matched += 1
                 tally(plan.groups, message)
                 yield message

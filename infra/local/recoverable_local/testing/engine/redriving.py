@@ -88,11 +88,11 @@ class Options(TypedDict, total=False):
 def redrive(queue: ErrorQueue, clock: WorldClock, stop: Stop, options: Options) -> Redriven:
     """Look at the queue, choose, send back, and give back what stays."""
     plan, journal = Plan(), options.get("journal") or Journal(":memory:")
-    run = Redrive(queue, journal, settings_of(options), clock=clock, stop=stop)
+    run = Redrive(queue, journal, settings_of(options), plan, clock=clock, stop=stop)
     look = partial(plan_redrive, queue, filter_of(options), options.get("limit"), rules_of(queue, options))
     try:
         look(plan)
-        run.run_groups(plan, look)
+        run.run_groups(look)
     finally:
         queue.give_back()
         if "journal" not in options:
