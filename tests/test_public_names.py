@@ -128,7 +128,6 @@ READERS = [
 ]
 INSIDE = {
     "benchmarks/good_path.py": "the moments at which the context is asked, which callgrind would stretch",
-    "benchmarks/crossings.py": "the command, whose calls it counts",
     "benchmarks/simulation/outages/store.py": "a circuit that instances of a simulation share",
     "benchmarks/simulation/outages/waves.py": "the numbers of the circuit, one of which it varies",
     "benchmarks/simulation/outages/pausing.py": "the calls to AWS of a pause, simulated",
