@@ -11,7 +11,10 @@ from docs.pages import PAGES, ROOT, anchors, page
 LINK = re.compile(r"\]\(([^)#:]*)(?:#([^)]+))?\)")
 
 
-@pytest.mark.parametrize("name", [*PAGES, "../CHANGELOG.md", "../infra/local/README.md", "../infra/operate/README.md"])
+OTHERS = ("CHANGELOG.md", "CONTRIBUTING.md", "infra/local/README.md", "infra/operate/README.md")
+
+
+@pytest.mark.parametrize("name", [*PAGES, *(f"../{other}" for other in OTHERS)])
 def test_a_link_within_the_repository_leads_somewhere(name: str) -> None:
     here = (ROOT / "docs" / name).resolve()
 
