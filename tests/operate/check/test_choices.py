@@ -20,7 +20,10 @@ def test_one_function_of_a_template_is_checked(check: Check, tmp_path: Path) -> 
     audit = changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"})["Shop"]
     path = written(tmp_path, {**good(), "Audit": audit})
 
-    assert [rules(check, path, *words) for words in ([], ["--function", "Shop"])] == [["recursive-loop"], []]
+    assert [rules(check, path, *words) for words in ([], ["--function", "Shop"])] == [
+        ["only-reader", "only-reader", "recursive-loop"],
+        ["only-reader"],
+    ]
     assert check(path, "--function", "Nobody") == (
         2,
         "",

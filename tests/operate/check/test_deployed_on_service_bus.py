@@ -15,6 +15,7 @@ from recoverable_operate._cli import main
 from recoverable_operate.rules import SERVICE_BUS_RULES
 
 LOOKED_AT = {
+    "accepted-values", "delay-life", "plan-timeout", "queue-stays",
     "max-delivery-count", "dead-letters", "entity-names", "expiry", "session-expiry", "ladder-life", "tier",
     "error-queue-duplicates", "error-queue-expiry", "error-queue-forwards",
 }  # fmt: skip

@@ -14,7 +14,14 @@ from operate.check.templates import ALL_DONE, RULES, Template, attribute, change
 WRONG = changed(good(), {"Shop.Properties.RecursiveLoop": "Terminate"})
 UNREAD = {
     **good(),
-    "Audit": changed(good(), {"Shop.Properties.CodeUri": "s3://b/k", "Shop.Properties.Environment": None})["Shop"],
+    "Audit": changed(
+        good(),
+        {
+            "Shop.Properties.CodeUri": "s3://b/k",
+            "Shop.Properties.Environment": None,
+            "Shop.Properties.Events.Orders.Properties.Queue": attribute("Errors"),
+        },
+    )["Shop"],
 }
 WHY = "whether Audit uses this package: its code is in S3, and not read; Metadata: {Recoverable: {Uses: true}}, or false, says it"
 

@@ -72,6 +72,43 @@ CASES: dict[str, Case] = {
         " having run; write a prefetchCount of 0",
         host=host(prefetchCount=7),
     ),
+    "plan-timeout": Case(
+        "host.json has a functionTimeout of 0:20:00, and the plan Consumption allows 0:10:00, so the host does not start; write a functionTimeout of"
+        " 00:10:00 at most, or another plan",
+        {**GOOD, "plan": {"type": "Microsoft.Web/serverfarms", "name": "plan", "sku": {"name": "Y1", "tier": "Dynamic"}}},
+        {**host(maxAutoLockRenewalDuration="00:20:00"), "functionTimeout": "00:20:00"},
+    ),
+    "session-calls": Case(
+        "host.json has a maxConcurrentCallsPerSession of 2, so messages of one session run at the same time, and their order is lost; leave"
+        " maxConcurrentCallsPerSession out",
+        changed({f"{OF_QUEUE}.requiresSession": True, f"{OF_QUEUE}.deadLetteringOnMessageExpiration": True, f"{OF_QUEUE}.defaultMessageTimeToLive": "P4D"}),
+        host(maxConcurrentCallsPerSession=2),
+        endpoint('sessions="ordered"'),
+    ),
+    "sampling": Case(
+        "host.json has samplingSettings that do not exclude Trace, so lines of the log are dropped when there is much, and counts of them are too"
+        ' low; write "excludedTypes": "Trace;Exception"',
+        host={**HOST, "logging": {"applicationInsights": {"samplingSettings": {"isEnabled": True, "excludedTypes": "Request"}}}},
+    ),
+    "host-names": Case(
+        "host.json has prefetchcont in extensions.serviceBus, which the extension does not obey, so what it is to set has its default; write"
+        " prefetchcount",
+        host=host(prefetchCont=5),
+    ),
+    "accepted-values": Case(
+        "orders has a maxDeliveryCount of 5000, so it cannot be deployed; write a number from 1 to 2000",
+        changed({f"{OF_QUEUE}.maxDeliveryCount": 5000}),
+    ),
+    "queue-stays": Case(
+        "orders has an autoDeleteOnIdle of 7 days, 0:00:00, so Service Bus deletes it, with the messages that are in it, when nobody uses it for so"
+        " long; leave autoDeleteOnIdle out",
+        changed({f"{OF_QUEUE}.autoDeleteOnIdle": "P7D"}),
+    ),
+    "delay-life": Case(
+        "orders keeps messages for 0:00:20, and the longest delay of the ladder is 0:00:30, so messages expire before their retries are used up;"
+        " write a longer defaultMessageTimeToLive, or shorter delays",
+        changed({f"{OF_QUEUE}.defaultMessageTimeToLive": "PT20S", f"{OF_QUEUE}.deadLetteringOnMessageExpiration": True}),
+    ),
     "threads": Case(
         "up to 16 invocations of plain functions run at a time, and the worker has 5 threads, so the others wait for one while their functionTimeout"
         " runs; write a maxConcurrentCalls of 5 into host.json, or the app setting PYTHON_THREADPOOL_THREAD_COUNT of 16",
@@ -253,7 +290,7 @@ def test_what_is_wrong_is_found_with_what_it_causes_and_what_to_write(
 
 OF_THE_APP = (
     "lock-renewal", "prefetch", "extension-bundle", "threads", "binary-data", "cardinality", "completion", "one-reader",
-    "connections", "session-kind", "batch-lock", "stated-lock", "handler-limit",
+    "connections", "session-kind", "batch-lock", "stated-lock", "handler-limit", "session-calls", "sampling", "host-names",
 )  # fmt: skip
 """Rules on host.json and code, of which neither is there."""
 
@@ -264,6 +301,8 @@ NOT_KNOWN: dict[str, Template] = {
     "same-error-queue": changed({f"{OF_APP}.RECOVERABLE_ERROR_QUEUE": ELSEWHERE}),
     "entity-names": changed({f"{OF_APP}.RECOVERABLE_ERROR_QUEUE": ELSEWHERE}),
     "expiry": changed({f"{OF_QUEUE}.defaultMessageTimeToLive": ELSEWHERE}),
+    "delay-life": changed({f"{OF_QUEUE}.defaultMessageTimeToLive": ELSEWHERE}),
+    "queue-stays": changed({f"{OF_QUEUE}.autoDeleteOnIdle": ELSEWHERE}),
     "ladder-life": SESSIONS,
     "session-expiry": SESSIONS,
     "subscriptions": changed({f"{OF_SUBSCRIPTION}.forwardDeadLetteredMessagesTo": ELSEWHERE}),
@@ -292,7 +331,8 @@ def test_what_cannot_be_known_of_an_app_that_is_not_there_is_not_checked(check: 
     unknown = not_checked(check(path, "--json"))
 
     assert set(OF_THE_APP) <= unknown.keys()
-    assert {each.name for each in SERVICE_BUS_RULES} == {*OF_THE_APP, *NOT_KNOWN}
+    # a value that is not known is refused by nobody, and a plan may be of another file
+    assert {each.name for each in SERVICE_BUS_RULES} == {*OF_THE_APP, *NOT_KNOWN, "accepted-values", "plan-timeout"}
 
 
 def test_a_role_of_somebody_else_is_none_of_the_apps(check: Check, tmp_path: Path) -> None:

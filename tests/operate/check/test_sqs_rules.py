@@ -52,6 +52,24 @@ CASES: dict[str, Case] = {
         "Shop.Orders has no FunctionResponseTypes: [ReportBatchItemFailures], so AWS deletes the messages that are reported as failed;"
         " write it, or SqsEndpoint(..., partial_responses=False)",
     ),
+    "enabled": Case(
+        {f"{EVENT}.Enabled": False},
+        "Shop.Orders is switched off, so nothing reads the queue, and messages are deleted when its retention ends; leave Enabled out, or write"
+        " Enabled: true",
+    ),
+    "only-reader": Case(
+        {"Audit": {"Type": "AWS::Serverless::Function", "Properties": {"Runtime": "nodejs22.x", "Events": {"It": {"Type": "SQS", "Properties": {"Queue": attribute("Orders")}}}}}},
+        "Shop reads the same queue as Audit, so each message runs in one of them only, whichever receives it first; write a queue for each, with a"
+        " subscription of its own to a topic",
+    ),
+    "runtime": Case(
+        {"Shop.Properties.Runtime": "python3.9"},
+        "Shop has the runtime python3.9, so Lambda cannot start it: this package needs Python 3.11; write python3.13, or another from python3.11 on",
+    ),
+    "values": Case(
+        {f"{EVENT}.MaximumBatchingWindowInSeconds": 301},
+        "Shop.Orders.MaximumBatchingWindowInSeconds is '301', so it cannot be deployed; write a whole number from 0 to 300",
+    ),
     "invoked-by-queue": Case(
         {"Shop.Properties.Events": {"Topic": {"Type": "SNS", "Properties": {"Topic": "arn:aws:sns:eu-west-1:42:orders"}}}},
         "Shop is an endpoint for SQS and is invoked by SNS (Shop.Topic), so the endpoint refuses each event, and no message of it is retried or moved"
@@ -199,6 +217,8 @@ NOT_KNOWN: dict[str, tuple[dict[str, Any], Template]] = {
     "visibility-timeout": ({f"{OF_THE_QUEUE}.VisibilityTimeout": ELSEWHERE}, good()),
     "redrive-policy": ({REDRIVE: ELSEWHERE}, good()),
     "invoked-by-queue": ({"Shop.Properties.Events": None}, good()),
+    "enabled": ({f"{EVENT}.Enabled": ELSEWHERE}, good()),
+    "runtime": ({"Shop.Properties.Runtime": ELSEWHERE}, good()),
     "max-receive-count": ({f"{REDRIVE}.maxReceiveCount": ELSEWHERE}, good()),
     "fifo-batch-size": ({f"{EVENT}.BatchSize": ELSEWHERE}, good_fifo()),
     "batch-window": ({f"{EVENT}.BatchSize": 11, f"{EVENT}.MaximumBatchingWindowInSeconds": ELSEWHERE}, good()),
@@ -228,7 +248,8 @@ NOT_KNOWN: dict[str, tuple[dict[str, Any], Template]] = {
 def test_each_rule_has_a_case_of_each_kind() -> None:
     names = {each.name for each in SQS_RULES}
 
-    assert ({*CASES, "network"}, {*NOT_KNOWN}) == (names, names)  # of a network nothing can be found
+    # of a network nothing can be found; a value that is not known is refused by nobody, and has no other reader
+    assert ({*CASES, "network"}, {*NOT_KNOWN, "values", "only-reader"}) == (names, names)
 
 
 @pytest.mark.parametrize("resources", [good(), good_fifo()], ids=["standard", "FIFO"])

@@ -77,7 +77,7 @@ def forwarding_to(client: ServiceBusAdministrationClient, name: str) -> Iterator
 
 def described_entity(properties: QueueProperties) -> ServiceBusQueue:
     """Return a queue."""
-    lives = properties.default_message_time_to_live
+    lives, idle = properties.default_message_time_to_live, properties.auto_delete_on_idle
     return ServiceBusQueue(
         name=properties.name,
         lock=given(properties.lock_duration, "lock duration"),
@@ -90,6 +90,8 @@ def described_entity(properties: QueueProperties) -> ServiceBusQueue:
         else given(lives, "time to live"),
         dead_letters_expired=bool(properties.dead_lettering_on_message_expiration),
         sessions=bool(properties.requires_session),
+        deleted_when_idle=idle if isinstance(idle, timedelta) and idle <= FOR_EVER else None,
+        status=str(getattr(properties.status, "value", properties.status) or "Active"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from recoverable._service_bus.app_settings import find_setting
 from recoverable._service_bus.host_json import HostOptions
@@ -38,6 +38,8 @@ class ServiceBusQueue:
         lives: how long it keeps a message; None for ever.
         dead_letters_expired: True if it dead-letters what expires, and does not drop it.
         sessions: True if it has sessions.
+        deleted_when_idle: after how long without use it is deleted, with what is in it; None for never.
+        status: `Active`, or what of it is switched off.
     """
 
     name: str
@@ -49,6 +51,8 @@ class ServiceBusQueue:
     lives: timedelta | Unknown | None
     dead_letters_expired: bool | Unknown
     sessions: bool | Unknown = False
+    deleted_when_idle: timedelta | Unknown | None = None
+    status: str | Unknown = "Active"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,8 @@ class OnServiceBus:
         tier: of the namespace, such as `Standard`.
         stamped: the queues of which a function of the code sends each message on, with a reason, and where to.
         unread: why it is not known whether the function uses this package; empty where it does.
+        longest: how long the app's plan lets a function run; None for any time.
+        host_values: what host.json says, and app settings in its place, by paths in small letters such as `logging__loglevel`.
     """
 
     queue: ServiceBusQueue | Unknown
@@ -151,6 +157,8 @@ class OnServiceBus:
     tier: str | Unknown = NO_APP
     stamped: Mapping[str, str | Unknown] = field(default_factory=dict)
     unread: str = ""
+    longest: timedelta | Unknown | None = NO_APP
+    host_values: Mapping[str, Any] | Unknown = NO_APP
 
     @property
     def subject(self) -> str:

@@ -184,6 +184,8 @@ class Function:
         permissions: what its role may do.
         missing_handler: the file that its handler is to be in and that is not there; None where it is.
         in_vpc: True if it runs in a VPC.
+        runtime: such as `python3.13`; None for an image.
+        undefined_handler: the file that does not define its handler, and the handler's name; None where it does.
     """
 
     name: str
@@ -194,6 +196,8 @@ class Function:
     permissions: Permissions | Unknown
     missing_handler: str | Unknown | None = CODE_NOT_READ
     in_vpc: bool | Unknown = False
+    runtime: str | Unknown | None = None
+    undefined_handler: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +212,7 @@ class EventSource:
         max_concurrency: the most invocations at a time; None for no limit of its own.
         filters: True if it has `FilterCriteria`, by which Lambda passes on some messages and deletes the others.
         is_subscription: True if SAM makes it of `SqsSubscription`.
+        enabled: True unless it is switched off.
     """
 
     name: str
@@ -217,6 +222,7 @@ class EventSource:
     max_concurrency: int | Unknown | None
     filters: bool | Unknown = False
     is_subscription: bool = False
+    enabled: bool | Unknown = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +258,7 @@ class OnSqs:
         stamped: where the functions that are known send each message of their queues with a reason, by the queues' names; None for others.
         may_stamp: why it is not known whether a function whose code is not read stamps dead letters; False where its queue gets none.
         unread: why it is not known whether the function uses this package; empty where it does.
+        readers: the other functions that read its queue.
         others: what invokes it in place of a queue, such as `SNS (Shop.Topic)`; None where a queue does.
     """
 
@@ -270,6 +277,7 @@ class OnSqs:
     stamped: Mapping[str, str | Unknown | None] = field(default_factory=dict)
     may_stamp: Unknown | Literal[False] = False
     unread: str = ""
+    readers: tuple[str, ...] = ()
     others: tuple[str, ...] | Unknown | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Generic, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -14,6 +14,11 @@ class Unknown:
     """Stands for a value that could not be read; `why` says why, in one sentence without a full stop."""
 
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Unknown):
+    """Stands for a value that the cloud refuses; `why` says what it is, and behind a semicolon what to write instead."""
 
 
 class NotUnderstood(Exception):
@@ -136,6 +141,19 @@ def all_of(parts: Iterable[Iterator[Problem]]) -> Iterator[Problem]:
             unclear.append(error)
     if unclear:
         raise unclear[0]
+
+
+def refused_values(*parts: object) -> Iterator[Problem]:
+    """Find values that the cloud refuses.
+
+    Args:
+        parts: descriptions with a name, or what stands for one that is not known.
+    """
+    for part in parts:
+        for each in fields(part) if is_dataclass(part) and not isinstance(part, type | Unknown) else ():
+            if isinstance(found := getattr(part, each.name), Refused):
+                wrong, _, write = found.why.partition("; ")
+                yield Problem(str(getattr(part, "name", "")), wrong, "it cannot be deployed", write)
 
 
 def check(rules: Iterable[Rule[D]], described: D) -> Iterator[Check]:

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from recoverable._service_bus.app_settings import find_setting
 from recoverable_operate.rules._names import misspelt, near, same
-from recoverable_operate.rules._on_service_bus import OnServiceBus
-from recoverable_operate.rules._rule import Problem, Unknown, all_of, known, rule
+from recoverable_operate.rules._on_service_bus import OnServiceBus, ServiceBusQueue
+from recoverable_operate.rules._rule import Problem, Unknown, all_of, known, refused_values, rule
 from recoverable_operate.rules._sqs_queue_rules import LADDER_PART
 
 SPARE_DELIVERIES = 6
@@ -101,6 +101,20 @@ def batch_lock(deployed: OnServiceBus) -> Iterator[Problem]:
 def subscriptions(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find a subscription whose dead letters stay in it, or that drops messages while forwarding is not possible."""
     for each in known(deployed.subscriptions):
+        if str(known(each.forwards_to)).lower() != str(known(deployed.queue_name)).lower():
+            yield Problem(
+                each.name,
+                f"the subscription {each.name} forwards to {each.forwards_to}, and the queue that is made here is {deployed.queue_name}",
+                "events do not reach it",
+                f"write {deployed.queue_name}",
+            )
+        if known(each.sessions):
+            yield Problem(
+                each.name,
+                f"the subscription {each.name} has sessions and forwardTo",
+                "Service Bus refuses it",
+                "leave requiresSession out: the queue has it",
+            )
         if known(each.dead_letters_to) is None:
             yield Problem(
                 each.name,
@@ -235,6 +249,57 @@ def named(where: str, name: str | Unknown | None, made: frozenset[str]) -> Itera
     """Find a name that is misspelt; Service Bus tells no small letters from large ones."""
     if (said := known(name)) is not None and said.lower() not in {each.lower() for each in made}:
         yield from misspelt(where, said, made)
+
+
+@rule("The queue is switched on, and is not deleted when nobody uses it.")
+def queue_stays(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a queue, or an error queue, that Service Bus deletes or does not serve."""
+    for each in (known(deployed.queue), deployed.error_queue):
+        if isinstance(each, ServiceBusQueue):
+            yield from all_of((idle(each), switched_off(each)))
+
+
+def idle(queue: ServiceBusQueue) -> Iterator[Problem]:
+    """Find a queue that is deleted with what is in it."""
+    if (time := known(queue.deleted_when_idle)) is not None:
+        yield Problem(
+            queue.name,
+            f"{queue.name} has an autoDeleteOnIdle of {time}",
+            "Service Bus deletes it, with the messages that are in it, when nobody uses it for so long",
+            "leave autoDeleteOnIdle out",
+        )
+
+
+def switched_off(queue: ServiceBusQueue) -> Iterator[Problem]:
+    """Find a queue that takes or gives nothing."""
+    if (status := known(queue.status)) != "Active":
+        yield Problem(
+            queue.name,
+            f"{queue.name} has the status {status}",
+            "messages are refused, or wait until they expire",
+            "leave status out, or write Active",
+        )
+
+
+@rule("Values are such as Azure takes.")
+def accepted_values(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find values that Azure refuses."""
+    subscriptions = () if isinstance(deployed.subscriptions, Unknown) else deployed.subscriptions
+    yield from refused_values(deployed.queue, deployed.error_queue, *subscriptions)
+
+
+@rule("A queue keeps messages for longer than the ladder's longest delay.")
+def delay_life(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a queue on which copies expire while, or right after, they wait for a retry."""
+    queue, ladder = known(deployed.queue), known(deployed.ladder)
+    longest = max(ladder.delays, default=timedelta(0))
+    if not ladder.ordered and (lives := known(queue.lives)) is not None and lives <= longest:
+        yield Problem(
+            queue.name,
+            f"{queue.name} keeps messages for {lives}, and the longest delay of the ladder is {longest}",
+            "messages expire before their retries are used up",
+            "write a longer defaultMessageTimeToLive, or shorter delays",
+        )
 
 
 @rule('A queue of `sessions="ordered"` keeps messages for longer than four times all delays.')

@@ -8,11 +8,14 @@ from typing import Literal
 from recoverable._service_bus.app_settings import LOCK_DURATION, connection, duration
 from recoverable_operate.rules._endpoint import handler_times
 from recoverable_operate.rules._ladder import variable_problems
+from recoverable_operate.rules._names import near
 from recoverable_operate.rules._on_service_bus import NAMESPACE, THREADS, OnServiceBus, ServiceBusQueue
 from recoverable_operate.rules._rule import NotUnderstood, Problem, Rule, Unknown, all_of, known, rule
 from recoverable_operate.rules._service_bus_queue_rules import (
+    accepted_values,
     batch_lock,
     dead_letters,
+    delay_life,
     entity_names,
     error_queue_duplicates,
     error_queue_expiry,
@@ -20,6 +23,7 @@ from recoverable_operate.rules._service_bus_queue_rules import (
     expiry,
     ladder_life,
     max_delivery_count,
+    queue_stays,
     same_error_queue,
     session_expiry,
     subscriptions,
@@ -27,6 +31,9 @@ from recoverable_operate.rules._service_bus_queue_rules import (
 )
 
 HOST = "host.json"
+DYNAMIC = "concurrency__dynamicconcurrencyenabled"
+BUS, SAMPLING = "extensions__servicebus__", "logging__applicationinsights__samplingsettings__"
+"""How the paths of host.json begin that are of Service Bus, and of sampling."""
 
 
 @rule("`functionTimeout` is set, and `maxAutoLockRenewalDuration` is at least as long.")
@@ -60,6 +67,13 @@ def prefetch(deployed: OnServiceBus) -> Iterator[Problem]:
 def threads(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find too few threads for plain functions; coroutines need none."""
     load = known(deployed.workload)
+    if (
+        not isinstance(deployed.host_values, Unknown)
+        and str(deployed.host_values.get(DYNAMIC, False)).lower() == "true"
+    ):
+        raise NotUnderstood(
+            "host.json has dynamicConcurrencyEnabled, so how many run at a time is known in Azure alone"
+        )
     if load.calls > load.threads:
         fewer = f"a maxConcurrentCalls of {load.threads} into host.json, or " if load.by_calls else ""
         yield Problem(
@@ -168,6 +182,14 @@ def connections(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find a connection under whose name there is no setting: the host does not start the function."""
     code, said = known(deployed.code), known(deployed.settings)
     name = known(code.connection)
+    if "__" in name:
+        yield Problem(
+            code.where,
+            f"{code.where} has the connection {name!r}, which is a whole setting's name",
+            "the host looks for a setting that begins with it, and does not start the function",
+            f"write {name.partition('__')[0]!r}",
+        )
+        return
     try:
         connection(name, {key: value if isinstance(value, str) else HIDDEN for key, value in said.items()})
     except ValueError as error:
@@ -229,6 +251,80 @@ def handler_limit(deployed: OnServiceBus) -> Iterator[Problem]:
         yield from handler_times(code, longest, "functionTimeout")
 
 
+@rule("`functionTimeout` is no longer than the plan lets a function run.")
+def plan_timeout(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find a time that the plan refuses: the host does not start."""
+    if isinstance(deployed.longest, Unknown) or deployed.longest is None:
+        return  # most plans have no limit, and the plan may be of another file
+    timeout = known(deployed.host).function_timeout
+    if timeout is None or timeout > deployed.longest:
+        yield Problem(
+            HOST,
+            f"host.json has a functionTimeout of {timeout or 'any time'}, and the plan Consumption allows {deployed.longest}",
+            "the host does not start",
+            "write a functionTimeout of 00:10:00 at most, or another plan",
+        )
+
+
+@rule('`sessions="ordered"` has one message of a session at a time.')
+def session_calls(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find messages of one session that run at the same time."""
+    code = known(deployed.code)
+    if known(code.sessions) != "ordered":
+        return
+    if str(calls := known(deployed.host_values).get(f"{BUS}maxconcurrentcallspersession", 1)) != "1":
+        yield Problem(
+            HOST,
+            f"host.json has a maxConcurrentCallsPerSession of {calls}",
+            "messages of one session run at the same time, and their order is lost",
+            "leave maxConcurrentCallsPerSession out",
+        )
+
+
+@rule("Sampling keeps traces, where host.json sets it.")
+def sampling(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find sampling that drops lines of the log."""
+    values = known(deployed.host_values)
+    settings = {name.removeprefix(SAMPLING): each for name, each in values.items() if name.startswith(SAMPLING)}
+    is_on = bool(settings) and str(settings.get("isenabled")).lower() != "false"
+    if is_on and "Trace" not in str(settings.get("excludedtypes", "")).split(";"):
+        yield Problem(
+            HOST,
+            "host.json has samplingSettings that do not exclude Trace",
+            "lines of the log are dropped when there is much, and counts of them are too low",
+            'write "excludedTypes": "Trace;Exception"',
+        )
+
+
+SERVICE_BUS_NAMES = frozenset({
+    "autocompletemessages", "clientretryoptions", "enablecrossentitytransactions", "maxautolockrenewalduration", "maxbatchwaittime",
+    "maxconcurrentcalls", "maxconcurrentcallspersession", "maxconcurrentsessions", "maxmessagebatchsize", "minmessagebatchsize",
+    "prefetchcount", "sessionidletimeout", "transporttype", "webproxy",
+})  # fmt: skip
+"""The names of extension 5 (azure-sdk-for-net, `ServiceBusOptions`)."""
+
+OLD_NAMES = frozenset({"messagehandleroptions", "sessionhandleroptions", "batchoptions"})
+"""The layout of extension 4, which extension 5 obeys as far as no flat name says the same."""
+
+
+@rule("host.json has names that the Service Bus extension obeys.")
+def host_names(deployed: OnServiceBus) -> Iterator[Problem]:
+    """Find names that nobody obeys."""
+    values = known(deployed.host_values)
+    names = dict.fromkeys(each.removeprefix(BUS).partition("__")[0] for each in values if each.startswith(BUS))
+    for name in names:
+        if name not in SERVICE_BUS_NAMES | OLD_NAMES:
+            meant = near(name, SERVICE_BUS_NAMES)
+            yield Problem(
+                HOST,
+                f"host.json has {name} in extensions.serviceBus, which the extension does not obey",
+                "what it is to set has its default",
+                f"write {meant}" if meant else "leave it out",
+            )
+    if old := [name for name in names if name in OLD_NAMES]:
+        raise NotUnderstood(f"host.json has {', '.join(old)}, of the layout before extension 5, which is not read here")
+
+
 NEEDED_BUNDLE = 4
 
 
@@ -236,6 +332,13 @@ NEEDED_BUNDLE = 4
 def extension_bundle(deployed: OnServiceBus) -> Iterator[Problem]:
     """Find a Service Bus extension that is too old."""
     bundle = known(deployed.bundle)
+    if bundle is None:
+        yield Problem(
+            HOST,
+            "host.json has no extensionBundle",
+            "Azure does not know the Service Bus trigger, and runs no function",
+            'write "extensionBundle": {"id": "Microsoft.Azure.Functions.ExtensionBundle", "version": "[4.*, 5.0.0)"}',
+        )
     if bundle is not None and bundle.major < NEEDED_BUNDLE:
         yield Problem(
             HOST,
@@ -246,7 +349,7 @@ def extension_bundle(deployed: OnServiceBus) -> Iterator[Problem]:
 
 
 SERVICE_BUS_RULES: tuple[Rule[OnServiceBus], ...] = (
-    lock_renewal, prefetch, extension_bundle, threads, binary_data, cardinality, completion, one_reader, connections,
+    lock_renewal, prefetch, extension_bundle, plan_timeout, session_calls, sampling, host_names, accepted_values, queue_stays, delay_life, threads, binary_data, cardinality, completion, one_reader, connections,
     session_kind, max_delivery_count, dead_letters, same_error_queue, entity_names, expiry, session_expiry, ladder_life, batch_lock,
     stated_lock, handler_limit, subscriptions, tier, error_queue_duplicates, error_queue_expiry, error_queue_forwards,
     roles, settings,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from recoverable_operate.rules._endpoint import handler_times
 from recoverable_operate.rules._ladder import variable_problems
 from recoverable_operate.rules._names import dangling_problems, misspelt
 from recoverable_operate.rules._on_sqs import OnSqs
-from recoverable_operate.rules._rule import NotUnderstood, Problem, Rule, Unknown, all_of, known, rule
+from recoverable_operate.rules._rule import NotUnderstood, Problem, Rule, Unknown, all_of, known, refused_values, rule
 from recoverable_operate.rules._sqs_queue_rules import (
     error_queue_alarm,
     error_queue_is_another,
@@ -60,6 +61,59 @@ def invoked_by_queue(deployed: OnSqs) -> Iterator[Problem]:
         "the endpoint refuses each event, and no message of it is retried or moved to an error queue",
         "let a queue take the events, and read it by an event of type SQS",
     )
+
+
+@rule("The event source mapping is switched on.")
+def enabled(deployed: OnSqs) -> Iterator[Problem]:
+    """Find a mapping that is switched off: nobody reads the queue, and it deletes what is older than its retention."""
+    source = known(deployed.source)
+    if not known(source.enabled):
+        yield Problem(
+            source.name,
+            f"{source.name} is switched off",
+            "nothing reads the queue, and messages are deleted when its retention ends",
+            "leave Enabled out, or write Enabled: true",
+        )
+
+
+@rule("Each SQS queue is read by one function.")
+def only_reader(deployed: OnSqs) -> Iterator[Problem]:
+    """Find functions that share a queue: it gives each message to one of them."""
+    if not deployed.readers:
+        return
+    function, source = known(deployed.function), deployed.source
+    filtered = not isinstance(source, Unknown) and source.filters is True
+    yield Problem(
+        function.name,
+        f"{function.name} reads the same queue as {', '.join(deployed.readers)}",
+        "a message that passes no filter of the function that receives it is deleted"
+        if filtered
+        else "each message runs in one of them only, whichever receives it first",
+        "write a queue for each, with a subscription of its own to a topic",
+    )
+
+
+OLDEST_RUNTIME = (3, 11)
+
+
+@rule("The function's runtime is python3.11 or newer.")
+def runtime(deployed: OnSqs) -> Iterator[Problem]:
+    """Find a runtime that is older than this package takes."""
+    function = known(deployed.function)
+    found = re.fullmatch(r"python(\d+)\.(\d+)", known(function.runtime) or "")
+    if found and (int(found[1]), int(found[2])) < OLDEST_RUNTIME:
+        yield Problem(
+            function.name,
+            f"{function.name} has the runtime {function.runtime}",
+            "Lambda cannot start it: this package needs Python 3.11",
+            "write python3.13, or another from python3.11 on",
+        )
+
+
+@rule("Values are such as AWS takes.")
+def values(deployed: OnSqs) -> Iterator[Problem]:
+    """Find values that AWS refuses."""
+    yield from refused_values(deployed.source, deployed.function, deployed.queue, deployed.error_queue)
 
 
 @rule("The function has `RecursiveLoop: Allow`, unless its queue is a FIFO queue, or it stamps dead letters.")
@@ -160,7 +214,7 @@ def network(deployed: OnSqs) -> Iterator[Problem]:
     yield from ()
 
 
-@rule("The file of the function's handler is in its folder.")
+@rule("The file of the function's handler is in its folder, and defines it.")
 def handler(deployed: OnSqs) -> Iterator[Problem]:
     """Find a handler that Lambda cannot import."""
     function = known(deployed.function)
@@ -170,6 +224,14 @@ def handler(deployed: OnSqs) -> Iterator[Problem]:
             f"the handler of {function.name} is to be in {file}, and there is no such file",
             "Lambda cannot start it",
             "write the file's name into Handler, or its folder into CodeUri",
+        )
+    if function.undefined_handler is not None:
+        file, name = function.undefined_handler
+        yield Problem(
+            function.name,
+            f"the handler of {function.name} is {name} in {file}, which defines no such name",
+            "Lambda cannot start it",
+            "write the name of the endpoint or the function there",
         )
 
 
@@ -211,7 +273,7 @@ def references(deployed: OnSqs) -> Iterator[Problem]:
 
 
 SQS_RULES: tuple[Rule[OnSqs], ...] = (
-    partial_responses, invoked_by_queue, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window, filter_criteria,
+    partial_responses, invoked_by_queue, enabled, only_reader, runtime, values, recursive_loop, visibility_timeout, redrive_policy, max_receive_count, fifo_batch_size, batch_window, filter_criteria,
     same_kind, queue_retention, ladder_retention, error_queue_retention, error_queue_redrives, error_queue_is_another,
     one_error_queue, redrive_allowed, message_size, rights, key_access, reserved_concurrency, network, handler,
     handler_timeout, variables, queue_names, references, error_queue_alarm,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recoverable_operate.rules._rule import Unknown
+from recoverable_operate.rules._rule import Refused, Unknown
 
 if TYPE_CHECKING:
     from yaml import Node, SafeLoader
@@ -23,10 +23,16 @@ class TemplateError(ValueError):
     """Raised when a template cannot be read; its text says where it fails and what to write instead."""
 
 
+class RefusedValue(TemplateError):
+    """Raised for a value that the cloud refuses; its text says what it is, and behind a semicolon what to write instead."""
+
+
 def maybe(read: Callable[[], T]) -> T | Unknown:
     """Return what a function reads of a template, or why it cannot."""
     try:
         return read()
+    except RefusedValue as error:
+        return Refused(str(error))
     except TemplateError as error:
         return Unknown(str(error).rstrip("."))
 

@@ -6,14 +6,15 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from recoverable._service_bus.app_settings import resolved
-from recoverable._service_bus.host_json import CALLS_PER_CORE, HostOptions, read_host_json
+from recoverable._service_bus.host_json import CALLS_PER_CORE, HostOptions, read_host_json, values_of
 from recoverable_operate.rules._endpoint import Endpoint
 from recoverable_operate.rules._ladder import PREFIX
 from recoverable_operate.rules._on_service_bus import Bundle, Trigger, Workload, worker_threads
 from recoverable_operate.rules._rule import Unknown
+from recoverable_operate.templates._document import TemplateError
 from recoverable_operate.templates._endpoints import SERVICE_BUS_ENDPOINT, calls_in, described, reachable
 from recoverable_operate.templates._expressions import STAMP, Made, Reader, Reference, Scope, Value
 from recoverable_operate.templates._host_file import bundle_of, read_host
@@ -51,6 +52,7 @@ class App:
         settings: its settings.
         host: the options of its host.json.
         bundle: the extension bundle of that; None where it has none.
+        values: what it says, and settings in its place, by paths in small letters.
         readers: the functions of its code that read queues.
         unbound: the endpoints in its code that one of its triggers may call.
         stamped: the queues whose messages its code stamps, and where it sends them.
@@ -60,6 +62,7 @@ class App:
     settings: Settings
     host: HostOptions | Unknown = NO_HOST
     bundle: Bundle | Unknown | None = NO_HOST
+    values: Mapping[str, Any] | Unknown = NO_HOST
     readers: tuple[QueueReader, ...] | Unknown = NO_HOST
     unbound: tuple[Endpoint, ...] = ()
     stamped: Mapping[str, str | Unknown] = field(default_factory=dict)
@@ -76,7 +79,7 @@ def app_of(folder: Path | Unknown, settings: Settings) -> App:
     """Return the app in a folder."""
     app = App(settings)
     if isinstance(folder, Unknown):
-        app = replace(app, host=folder, bundle=folder, readers=folder, uses=folder)
+        app = replace(app, host=folder, bundle=folder, values=folder, readers=folder, uses=folder)
     else:
         app = with_code(with_host(app, folder / "host.json"), folder)
     said = {} if isinstance(settings, Unknown) else settings
@@ -85,8 +88,13 @@ def app_of(folder: Path | Unknown, settings: Settings) -> App:
 
 def with_host(app: App, file: Path) -> App:
     """Return the app with what its `host.json` says."""
-    document = read_host_json(file, app.known_settings).document or {}
-    return replace(app, host=read_host(file, app.known_settings), bundle=bundle_of(document, app.known_settings))
+    document = read_host_json(file, app.known_settings).document
+    if document is None:
+        raise TemplateError(f"{file} is no JSON, or no object; the host does not start with it")
+    bundle = bundle_of(document, app.known_settings)
+    return replace(
+        app, host=read_host(file, app.known_settings), bundle=bundle, values=values_of(document, app.known_settings)
+    )
 
 
 def with_code(app: App, folder: Path) -> App:

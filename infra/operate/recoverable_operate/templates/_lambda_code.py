@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,12 +36,14 @@ class LambdaCode:
         endpoint: what it says of its endpoint.
         is_here: True if it could be read.
         missing: the file in which its handler is to be and that is not there; None where it is.
+        undefined: the file that does not define its handler, and the handler's name; None where it does.
     """
 
     uses: bool | Unknown
     endpoint: Endpoint | Unknown
     missing: str | Unknown | None
     is_here: bool = True
+    undefined: tuple[str, str] | None = None
 
 
 def code_of(function: Properties, resource: Mapping[str, Any], variables: Variables, folder: Path) -> LambdaCode:
@@ -70,7 +73,25 @@ def code_of(function: Properties, resource: Mapping[str, Any], variables: Variab
             Unknown(f"the handler of {function.where} is not in {found.name}"),
             missing_file(function, resource, variables, found, module),
         )
-    return LambdaCode(uses, endpoint_of(Reader(found, variables), file, name), None)
+    tree = found.trees[file]
+    is_defined = isinstance(tree, Unknown) or any(may_define(each, name) for each in ast.walk(tree))
+    undefined = None if is_defined else ((Path(found.name) / file).as_posix(), name)
+    return LambdaCode(uses, endpoint_of(Reader(found, variables), file, name), None, undefined=undefined)
+
+
+def may_define(node: ast.AST, name: str) -> bool:
+    """True if a statement gives something this name, or something any name."""
+    match node:
+        case ast.FunctionDef(name=given) | ast.AsyncFunctionDef(name=given) | ast.ClassDef(name=given):
+            return given in (name, "__getattr__")
+        case ast.Name(id=given, ctx=ast.Store()):
+            return given == name
+        case ast.alias(name=given, asname=alias):
+            return (alias or given.partition(".")[0]) in (name, "*")
+        case ast.Name(id="globals" | "setattr" | "exec" | "vars"):
+            return True
+        case _:
+            return False
 
 
 def is_of_another_language(function: Properties) -> bool:

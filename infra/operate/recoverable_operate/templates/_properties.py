@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recoverable_operate.rules._rule import Unknown
-from recoverable_operate.templates._document import TemplateError, as_text, maybe
+from recoverable_operate.templates._document import RefusedValue, TemplateError, as_text, maybe
 from recoverable_operate.templates._intrinsics import Scope, holds, is_call, resolve
 
 QUEUE = "AWS::SQS::Queue"
+
+ASSUMED = "Recoverable:"
+"""How the logical id begins of a queue that stands for one of another stack."""
 
 FUNCTIONS = ("AWS::Serverless::Function", "AWS::Lambda::Function")
 
@@ -92,9 +95,7 @@ class Properties:
         """Return a property that is a whole number within these bounds."""
         value = as_text(self.get(name, default))
         if not value.isascii() or not value.isdigit() or not minimum <= int(value) <= maximum:
-            raise TemplateError(
-                f"{self.where}.{name} is {value!r}; AWS takes a whole number from {minimum} to {maximum}."
-            )
+            raise RefusedValue(f"{self.where}.{name} is {value!r}; write a whole number from {minimum} to {maximum}")
         return int(value)
 
     def flag(self, name: str, *, default: bool) -> bool:

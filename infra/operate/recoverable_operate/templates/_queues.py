@@ -8,9 +8,10 @@ from datetime import timedelta
 from recoverable._sqs.batches import MAX_SIZE
 from recoverable_operate.rules._on_sqs import AWS_KEY, DEFAULT_RETENTION, DEFAULT_VISIBILITY, Alarm, Queue, Redrive
 from recoverable_operate.rules._rule import Unknown
-from recoverable_operate.templates._document import maybe
+from recoverable_operate.templates._document import TemplateError, maybe
 from recoverable_operate.templates._intrinsics import Scope
 from recoverable_operate.templates._properties import QUEUE, Properties, listed, resources
+from recoverable_operate.templates._triggers import queue_name
 
 SECOND = timedelta(seconds=1)
 LONGEST_VISIBILITY, LONGEST_RETENTION = 43_200, 1_209_600  # seconds; SQS API reference, SetQueueAttributes
@@ -59,6 +60,8 @@ def redrive_of(properties: Properties) -> Redrive | None:
     if not policy.values:
         return None
     target = policy.required("deadLetterTargetArn", "!GetAtt ErrorQueue.Arn")
+    if isinstance(name := queue_name(target, properties.scope), Unknown):
+        raise TemplateError(name.why)
     return Redrive(target, policy.number("maxReceiveCount", 10, minimum=1, maximum=1000))
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from recoverable_operate.rules._endpoint import CODE_NOT_READ, error_name
-from recoverable_operate.rules._ladder import Ladder, ladder_of
+from recoverable_operate.rules._ladder import PREFIX, Ladder, ladder_of
 from recoverable_operate.rules._on_sqs import Function, OnSqs, Queue
 from recoverable_operate.rules._rule import Check, Unknown
 from recoverable_operate.templates._document import maybe, section
@@ -24,11 +24,12 @@ from recoverable_operate.templates._triggers import (
     functions_of,
     optional,
     others_invoking,
+    queue_name,
     triggers_of,
     variables_of,
 )
 
-LONGEST_TIMEOUT = 5_400  # seconds; of Lambda Managed Instances, 900 elsewhere (Lambda quotas)
+LONGEST_TIMEOUT = {False: 900, True: 5_400}  # seconds; the longer on Lambda Managed Instances (Lambda quotas)
 
 VPC_ENDPOINT = "AWS::EC2::VPCEndpoint"
 
@@ -85,21 +86,32 @@ def describe_template(template: SamTemplate, named: str | None = None) -> Descri
     queues = {queue.name: queue for stack in stacks for queue in queues_of(stack.scope)}
     described: list[OnSqs] = []
     left_alone: list[str] = []
+    reading: list[tuple[str | Unknown, str]] = []
     for stack in stacks:
         triggers = [*triggers_of(stack.template.document, stack.scope)]
         described += without_queue(stack, {each.function.where for each in triggers}, queues, named)
+        reading += [(each.queue, each.function.where) for each in triggers]
         for trigger in triggers:
             code = code_in(stack, trigger.function, named)
             if code.uses is False:
                 left_alone.append(trigger.function.where)
             else:
                 described.append(describe_trigger(trigger, code, queues, stack))
+    described = [replace(each, readers=tuple(others_reading(each, reading))) for each in described]
     stamped = {each.queue_name: sent_on_to(each) for each in described if isinstance(each.queue_name, str)}
     described = [replace(each, stamped=stamped) for each in described]
     parts = tuple(part for stack in stacks for part in stack.parts)
     waivers = tuple(waiver for stack in stacks for waiver in waivers_of(stack)) if described else ()
     places = dict(place for stack in stacks if stack.template.path for place in places_of(stack, stack.template.path))
     return DescribedTemplate(tuple(described), tuple(dict.fromkeys(left_alone)), parts, places, waivers)
+
+
+def others_reading(described: OnSqs, reading: list[tuple[str | Unknown, str]]) -> Iterator[str]:
+    """Yield the other functions that read the same queue."""
+    own = getattr(described.function, "name", "")
+    for queue, function in reading:
+        if isinstance(queue, str) and queue == described.queue_name and function != own:
+            yield function
 
 
 def without_queue(stack: Stack, reading: set[str], queues: Mapping[str, Queue], named: str | None) -> Iterator[OnSqs]:
@@ -158,6 +170,10 @@ def describe_trigger(trigger: Trigger, code: LambdaCode, queues: Mapping[str, Qu
     """Return the description of one trigger."""
     queue, function, scope = found(trigger.queue, queues), function_of(trigger.function, code), stack.scope
     named = error_name(code.endpoint, function.variables)
+    variables: Mapping[str, str | Unknown] = {} if isinstance(function.variables, Unknown) else function.variables
+    address = variables.get(f"{PREFIX}ERROR_QUEUE")
+    if isinstance(address, str) and isinstance(elsewhere := queue_name(address, scope), Unknown):
+        named = elsewhere
     errors = error_queue_of(named, queue, queues)
     return OnSqs(
         queue=queue,
@@ -178,15 +194,18 @@ def describe_trigger(trigger: Trigger, code: LambdaCode, queues: Mapping[str, Qu
 
 def function_of(properties: Properties, code: LambdaCode) -> Function:
     """Return a function, with what its role may do."""
+    longest = LONGEST_TIMEOUT[properties.values.get("CapacityProviderConfig") is not None]
     return Function(
         name=properties.where,
-        timeout=maybe(lambda: timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=LONGEST_TIMEOUT))),
+        timeout=maybe(lambda: timedelta(seconds=properties.number("Timeout", 3, minimum=1, maximum=longest))),
         recursive_loop=maybe(lambda: properties.text("RecursiveLoop", "Terminate") == "Allow"),
         reserved_concurrency=maybe(lambda: optional(properties, "ReservedConcurrentExecutions")),
         variables=maybe(lambda: variables_of(properties)),
         permissions=maybe(lambda: permissions_of(properties)),
         missing_handler=code.missing,
         in_vpc=maybe(lambda: bool(properties.part("VpcConfig").values)),
+        runtime=maybe(lambda: None if properties.get("Runtime") is None else properties.text("Runtime", "")),
+        undefined_handler=code.undefined,
     )
 
 

@@ -11,7 +11,7 @@ from recoverable_operate.rules._on_service_bus import FOR_EVER, NAMESPACE, Grant
 from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._arm_functions import Later, read_safely
 from recoverable_operate.templates._arm_resources import Resource, last_name
-from recoverable_operate.templates._document import TemplateError, maybe
+from recoverable_operate.templates._document import RefusedValue, TemplateError, maybe
 
 NAMESPACES = "microsoft.servicebus/namespaces"
 QUEUES = f"{NAMESPACES}/queues"
@@ -28,6 +28,13 @@ ROLES: Mapping[str, Literal["receive", "send", "own"]] = {
 
 LOCK, DELIVERIES = "PT1M", 10
 """The defaults of a queue (Microsoft.ServiceBus namespaces/queues)."""
+
+LONGEST_LOCK, MOST_DELIVERIES = timedelta(minutes=5), 2000
+"""What Service Bus takes at most (Service Bus quotas)."""
+
+PLANS = "microsoft.web/serverfarms"
+LONGEST_ON_CONSUMPTION = timedelta(minutes=10)
+"""The longest functionTimeout on the plan Consumption (Azure Functions, "Function app timeout duration")."""
 
 NO_NAMESPACE = "the namespace is not in this file"
 
@@ -63,15 +70,31 @@ def entity_named(name: str, properties: Any) -> ServiceBusQueue:
 
     return ServiceBusQueue(
         name=name,
-        lock=maybe(lambda: duration(read("lockDuration", LOCK))),
-        max_delivery_count=maybe(lambda: number(read("maxDeliveryCount", DELIVERIES))),
+        lock=maybe(lambda: lock(name, read("lockDuration", LOCK))),
+        max_delivery_count=maybe(lambda: deliveries(name, read("maxDeliveryCount", DELIVERIES))),
         dead_letters_to=maybe(lambda: target(read("forwardDeadLetteredMessagesTo"))),
         forwards_to=maybe(lambda: target(read("forwardTo"))),
         duplicate_detection=maybe(lambda: read("requiresDuplicateDetection", default=False) is True),
         lives=maybe(lambda: life(read("defaultMessageTimeToLive"))),
         dead_letters_expired=maybe(lambda: read("deadLetteringOnMessageExpiration", default=False) is True),
         sessions=maybe(lambda: read("requiresSession", default=False) is True),
+        deleted_when_idle=maybe(lambda: life(read("autoDeleteOnIdle"))),
+        status=maybe(lambda: str(read("status", "Active"))),
     )
+
+
+def lock(name: str, found: object) -> timedelta:
+    """Return how long a queue locks a message."""
+    if (time := duration(found)) > LONGEST_LOCK:
+        raise RefusedValue(f"{name} has a lockDuration of {found}; write PT5M at most")
+    return time
+
+
+def deliveries(name: str, found: object) -> int:
+    """Return how often a queue delivers a message."""
+    if not 1 <= (count := number(found)) <= MOST_DELIVERIES:
+        raise RefusedValue(f"{name} has a maxDeliveryCount of {count}; write a number from 1 to {MOST_DELIVERIES}")
+    return count
 
 
 def target(found: object) -> str | None:
@@ -146,6 +169,17 @@ def site_of(resources: Resources, service: str | None) -> Resource | Unknown:
     if len(tagged or apps) == 1:
         return (tagged or apps)[0]
     return Unknown("the file makes several apps" if apps else "the file makes no app")
+
+
+def longest_of(resources: Resources) -> timedelta | Unknown | None:
+    """Return how long the one plan of a template lets a function run; None for any time."""
+    plans = of_type(resources, PLANS)
+    if len(plans) != 1:
+        return Unknown("the file makes several plans" if plans else "the plan is not in this file")
+    tier = maybe(lambda: str(known(plans[0].read("sku", "tier"), known(plans[0].read("sku", "name"), ""))))
+    if isinstance(tier, Unknown):
+        return tier
+    return LONGEST_ON_CONSUMPTION if tier.lower() in ("dynamic", "y1") else None
 
 
 def identities_of(site: Resource) -> frozenset[str] | Unknown:

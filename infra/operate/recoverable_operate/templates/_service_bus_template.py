@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from recoverable_operate.rules._endpoint import Endpoint, error_name
 from recoverable_operate.rules._ladder import ladder_of
-from recoverable_operate.rules._names import PLACEHOLDER
+from recoverable_operate.rules._names import PLACEHOLDER, near
 from recoverable_operate.rules._on_service_bus import NAMESPACE, Grant, OnServiceBus, ServiceBusQueue, Trigger
 from recoverable_operate.rules._rule import Check, Unknown
 from recoverable_operate.templates._app_folder import folder_of
@@ -25,6 +26,7 @@ from recoverable_operate.templates._service_bus_resources import (
     entity_of,
     grants_of,
     identities_of,
+    longest_of,
     of_type,
     settings_of,
     site_of,
@@ -63,6 +65,7 @@ class Deployment:
         app: the app.
         identities: the ids of the app's identities.
         assumed: queues of other files.
+        longest: how long the plan lets a function run; None for any time.
     """
 
     queues: tuple[ServiceBusQueue, ...]
@@ -72,6 +75,7 @@ class Deployment:
     app: App
     identities: frozenset[str] | Unknown
     assumed: tuple[ServiceBusQueue, ...]
+    longest: timedelta | Unknown | None
 
     @property
     def all_queues(self) -> tuple[ServiceBusQueue, ...]:
@@ -116,6 +120,7 @@ def describe_service_bus(
         tiers={each.own_name: tier_of(resources, each) for each in queues},
         app=app_of(folder, settings_of(resources, site)),
         identities=site if isinstance(site, Unknown) else identities_of(site),
+        longest=longest_of(resources),
         assumed=tuple(entity_named(name, each) for name, each in (assumed or {}).items()),
     )
     described = [(queue, describe_queue(queue, whole)) for queue in whole.candidates]
@@ -223,11 +228,22 @@ def described_as(
         queue_name=queue_name,
         error_name=named,
         made=frozenset(each.name for each in whole.all_queues),
-        subscriptions=tuple(each for each in whole.subscriptions if each.forwards_to == queue_name),
+        subscriptions=tuple(each for each in whole.subscriptions if is_meant(each, queue_name, whole)),
         tier=queue if isinstance(queue, Unknown) else whole.tiers[queue.name],
         stamped=app.stamped,
         unread=unread,
+        longest=whole.longest,
+        host_values=app.values,
     )
+
+
+def is_meant(subscription: ServiceBusQueue, queue: object, whole: Deployment) -> bool:
+    """True if a subscription forwards to a queue, or to a name that is like the queue's and no other's."""
+    name = subscription.forwards_to
+    made = {each.name.lower() for each in whole.all_queues}
+    if not isinstance(name, str) or not isinstance(queue, str):
+        return False
+    return name.lower() == queue.lower() or (name.lower() not in made and near(name, [queue]) is not None)
 
 
 def error_entity_of(

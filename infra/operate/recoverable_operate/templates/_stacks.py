@@ -20,7 +20,7 @@ from recoverable_operate.templates._document import (
     section,
 )
 from recoverable_operate.templates._intrinsics import Scope, expand_section, resolve
-from recoverable_operate.templates._properties import QUEUE, Properties, resources, with_names
+from recoverable_operate.templates._properties import ASSUMED, QUEUE, Properties, resources, with_names
 
 ACCOUNT = "000000000000"
 """Stands for the account until the template is deployed."""
@@ -29,9 +29,6 @@ NESTED = {"AWS::CloudFormation::Stack": "TemplateURL", "AWS::Serverless::Applica
 """The resources that are stacks, and the property that says where their template is."""
 
 MOST_STACKS_DEEP = 5
-
-ASSUMED = "Recoverable:"
-"""How the logical id begins of a queue that stands for one of another stack."""
 
 PARTS = "all-parts"
 """The name under which a part of a template is counted that is read, or cannot be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,7 +12,7 @@ from recoverable_operate.rules._on_sqs import REPORT, EventSource
 from recoverable_operate.rules._rule import Unknown
 from recoverable_operate.templates._document import TemplateError, as_text, maybe, section
 from recoverable_operate.templates._intrinsics import Scope
-from recoverable_operate.templates._properties import FUNCTIONS, Properties, listed, resources
+from recoverable_operate.templates._properties import ASSUMED, FUNCTIONS, QUEUE, Properties, listed, resources
 
 SAM, PLAIN = FUNCTIONS
 
@@ -21,6 +22,7 @@ ALIASES = ("AWS::Lambda::Version", "AWS::Lambda::Alias")
 """Resources that stand for a function, and by which a mapping may name it."""
 
 LARGEST_BATCH = 10_000
+LEAST_CONCURRENCY, MOST_CONCURRENCY = 2, 1_000  # Lambda API reference, ScalingConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def triggers_of(document: Mapping[str, Any], scope: Scope) -> Iterator[Trigger]:
         name = maybe(lambda mapping=mapping: function_name(mapping))  # type: ignore[misc]
         read = by_reference.get(name) if isinstance(name, str) else None
         if read is not None and is_sqs(arn):
-            yield Trigger(read, event_source_of(mapping), queue_name(arn))
+            yield Trigger(read, event_source_of(mapping), queue_name(arn, scope))
 
 
 def functions_of(document: Mapping[str, Any], scope: Scope) -> Iterator[Properties]:
@@ -67,9 +69,19 @@ def is_sqs(arn: str | Unknown) -> bool:
     return isinstance(arn, Unknown) or arn.split(":")[2:3] == ["sqs"]
 
 
-def queue_name(address: str | Unknown) -> str | Unknown:
-    """Return the name of a queue, given by ARN, URL or name."""
-    return address if isinstance(address, Unknown) else address.rpartition("/")[2].rpartition(":")[2]
+def queue_name(address: str | Unknown, scope: Scope) -> str | Unknown:
+    """Return the name of a queue, given by ARN, URL or name; Unknown for one of another account that has the name of one of the template's."""
+    if isinstance(address, Unknown):
+        return address
+    name = address.rpartition("/")[2].rpartition(":")[2]
+    theirs = [each for each in re.split(r"[:/.]+", address) if re.fullmatch(r"\d{12}|[a-z]{2}(-[a-z]+)+-\d", each)]
+    own = {as_text(scope.parameters[f"AWS::{each}"]) for each in ("Region", "AccountId")}
+    made = (each for each in resources(scope, QUEUE) if not each.where.startswith(ASSUMED))
+    if set(theirs) <= own or name not in {scope.attributes[each.where]["QueueName"] for each in made}:
+        return name
+    return Unknown(
+        f"whether {address} is the {name} of the template, or that of another account or region, is known in AWS alone"
+    )
 
 
 def function_name(mapping: Properties) -> str:
@@ -92,7 +104,7 @@ def sources_of_events(function: Properties) -> Iterator[tuple[EventSource, str |
             yield subscribed(properties)
         elif event.get("Type") == "SQS":
             queue = maybe(lambda properties=properties: properties.required("Queue", "!GetAtt Orders.Arn"))  # type: ignore[misc]
-            yield event_source_of(properties), queue_name(queue)
+            yield event_source_of(properties), queue_name(queue, function.scope)
 
 
 def subscribed(event: Properties) -> tuple[EventSource, str | Unknown]:
@@ -103,7 +115,7 @@ def subscribed(event: Properties) -> tuple[EventSource, str | Unknown]:
     if "QueueArn" not in properties.values:
         queue = Unknown(f"SAM makes the queue of {event.where}, with the defaults of SQS and without a redrive policy")
     source = event_source_of(properties)
-    return replace(source, partial_responses=False, is_subscription=True), queue_name(queue)
+    return replace(source, partial_responses=False, is_subscription=True), queue_name(queue, event.scope)
 
 
 def others_invoking(function: Properties, scope: Scope) -> tuple[str, ...] | Unknown:
@@ -130,6 +142,7 @@ def event_source_of(properties: Properties) -> EventSource:
         window=maybe(lambda: timedelta(seconds=properties.number(window, 0, maximum=300))),
         max_concurrency=maybe(lambda: max_concurrency(properties)),
         filters=maybe(lambda: bool(properties.part("FilterCriteria").get("Filters"))),
+        enabled=maybe(lambda: properties.flag("Enabled", default=True)),
     )
 
 
@@ -143,7 +156,10 @@ def max_concurrency(properties: Properties) -> int | None:
         raise TemplateError(
             f"{properties.where} has provisioned pollers, whose number says how many invocations it makes"
         )
-    return optional(properties.part("ScalingConfig"), "MaximumConcurrency")
+    scaling = properties.part("ScalingConfig")
+    if scaling.get("MaximumConcurrency") is None:
+        return None
+    return scaling.number("MaximumConcurrency", 0, minimum=LEAST_CONCURRENCY, maximum=MOST_CONCURRENCY)
 
 
 def variables_of(properties: Properties) -> Mapping[str, str | Unknown]:
