@@ -44,7 +44,7 @@ def checked_rules(rules: object) -> tuple[Any, ...]:
     """Return the exception types and predicates, each once, `MessageDeserializationError` first.
 
     Raises:
-        TypeError: they are no tuple of exception types and plain functions; the text says what to write instead.
+        TypeError: not a tuple of exception types and plain functions; the text says what to write instead.
     """
     wanted = "exception types, or functions from exception to bool"
     if callable(rules) or not hasattr(rules, "__iter__"):
@@ -97,7 +97,7 @@ class Delayed(Frozen):
         max_total_time: no more delayed retries once this long has passed since the first (the rule of NServiceBus 5).
 
     Raises:
-        TypeError: a duration that is no timedelta, a backoff that is no plain function, a jitter that is no number.
+        TypeError: a duration that is not a timedelta, a backoff that is not a plain function, a jitter that is not a number.
         ValueError: out of range.
     """
 
@@ -151,7 +151,7 @@ class Recoverability(Frozen):
         observe: callbacks, metrics, traces and redaction; None for the log alone.
 
     Raises:
-        TypeError: a part of another kind, or a policy that is no plain function.
+        TypeError: a part of the wrong class, or a policy that is not a plain function.
     """
 
     immediate: Immediate = Immediate()
@@ -189,7 +189,7 @@ class Recoverability(Frozen):
                 the one to use; for a rate limit it is called only where the environment asks for one.
 
         Raises:
-            TypeError: no such part, or one of another kind.
+            TypeError: an unknown keyword, or a part of the wrong class.
             ValueError: a variable that cannot be read; the text names it and says what to write.
         """
         from recoverable._variables import from_variables  # noqa: PLC0415  # few endpoints use it
@@ -206,7 +206,7 @@ def error_queue_of(owner: str, recoverability: object, setting: Callable[[str], 
         setting: returns an environment variable.
 
     Raises:
-        TypeError: no settings.
+        TypeError: not a `Recoverability`.
     """
     if not isinstance(recoverability, Recoverability):
         raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")

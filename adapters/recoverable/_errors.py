@@ -30,7 +30,7 @@ class RetryAfter(Exception):
         reason: the exception's text, for the log and the error queue.
 
     Raises:
-        TypeError: the delay is no timedelta.
+        TypeError: the delay is not a timedelta.
         ValueError: the delay is negative or longer than 365 days.
     """
 

@@ -84,7 +84,7 @@ def from_variables(defaults: R, prefix: str, code: Mapping[str, Any]) -> R:
         code: parts of it that the code gives, or functions that make them of what the environment says.
 
     Raises:
-        TypeError: no such part, or one of another kind.
+        TypeError: an unknown keyword, or a part of the wrong class.
         ValueError: a variable that cannot be read; the text names it and says what to write.
     """
     if not isinstance(prefix, str):

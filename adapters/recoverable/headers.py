@@ -61,7 +61,7 @@ STOPPED = "Recoverable.Stopped"
 UNREPORTED = "Recoverable.Unreported"
 REFUSED_SENDS = "Recoverable.RefusedSends"
 REFUSED_SINCE = "Recoverable.RefusedSince"
-"""The date of the first answer that nobody knows to what the handler sent, how many there were since, and from which destination."""
+"""The date of the first unknown answer to what the handler sent, how many there were since, and from which destination."""
 
 REPORTED = "Recoverable.Reported"
 GRANTED = "Recoverable.Granted"

@@ -97,7 +97,7 @@ ANSWERS = [  # Amazon SQS and SNS API references, "Errors" of each batch operati
     Answer("InternalError", 500, "lost", "busy"),
     Answer("InternalFailure", 500, "lost", "busy"),
     Answer("RequestAbortedException", 400, "lost", "busy"),
-    # of an entry with a code that nobody knows, SenderFault says whose fault it is
+    # of an entry with an unknown code, SenderFault says whose fault it is
     Answer("SomethingElse", 400, "unknown", "refused"),
     Answer("SomethingNew", 500, "lost", "refused"),
 ]

@@ -9,7 +9,7 @@ from azure.servicebus import exceptions as sdk
 
 Meaning: TypeAlias = Literal["missing", "closed", "denied", "limit", "busy", "unknown", "lost"]
 """Refused for good: the queue is "missing", it is "closed" (disabled or full), sending to it is "denied", or the message breaks a
-"limit". To be repeated: "busy" was not taken now; "unknown" is an error that nobody knows. "lost" says nothing: the message may have been
+"limit". To be repeated: "busy" was not taken now; "unknown" is an unknown error. "lost" says nothing: the message may have been
 taken."""
 
 FOR_GOOD = {"missing", "closed", "denied", "limit"}

@@ -284,7 +284,7 @@ def test_what_fits_with_the_headers_of_this_package_is_taken(sizes: tuple[int, .
 
 
 class Unknown:
-    """A handler that sends to a queue that gives an answer that nobody knows."""
+    """A handler that sends to a queue that gives an unknown answer."""
 
     def __init__(self) -> None:
         self.runs = 0

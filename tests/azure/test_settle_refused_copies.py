@@ -198,7 +198,7 @@ def test_after_ten_answers_that_nobody_knows_a_copy_goes_to_the_error_queue_with
 
 
 class RefusingFaults(RecordingClient):
-    """A namespace whose error queue gives an answer that nobody knows to each message that says why it failed."""
+    """A namespace whose error queue gives an unknown answer to each message that says why it failed."""
 
     def get_queue_sender(self, queue_name: str, *, keep_alive: float | None = None) -> RecordingSender:  # as the SDK
         return RefusingFaultsSender(self, queue_name)

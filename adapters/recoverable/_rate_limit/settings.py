@@ -55,7 +55,7 @@ class RateLimit(Frozen):
         store: shares the circuit between instances; None for one circuit per instance.
 
     Raises:
-        TypeError: a setting of another kind.
+        TypeError: a setting of the wrong class.
         ValueError: a setting out of range.
     """
 

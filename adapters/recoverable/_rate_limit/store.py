@@ -227,8 +227,8 @@ def seconds_of(name: str, timeout: timedelta) -> float:
     """Return the seconds that a store's call may take after checking the setting.
 
     Raises:
-        TypeError: it is no timedelta.
-        ValueError: it is 0, or longer than 5 s.
+        TypeError: not a timedelta.
+        ValueError: 0, or longer than 5 s.
     """
     if not checked_delay(name, timeout, LONGEST_TIMEOUT):
         raise ValueError(f"{name} is 0; write how long a call may take")
@@ -265,7 +265,7 @@ class SharedCalls:
             call: reads.
 
         Raises:
-            TimeoutError: there is no result in time. Exceptions of the call are raised as they are.
+            TimeoutError: the call did not end in time. Exceptions of the call are raised as they are.
         """
         future, is_own = self._start(READ, call)
         try:
@@ -289,7 +289,7 @@ class SharedCalls:
             call: changes it.
 
         Raises:
-            TimeoutError: there is no result in time. Exceptions of the call are raised as they are, for all who wait.
+            TimeoutError: the call did not end in time. Exceptions of the call are raised as they are, for all who wait.
         """
         try:
             future, is_own = self._start(version, call)

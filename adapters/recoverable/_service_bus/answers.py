@@ -48,7 +48,7 @@ class Failure(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """True if nobody knows whether the answer passes: `amqp:internal-error` says to try again, also of a property that is too large."""
+        """True for an unknown answer, which may pass or not: `amqp:internal-error` says to try again, also of a property that is too large."""
         return self.kind == "unknown" or condition_of(self.error) == "amqp:internal-error"
 
     @property

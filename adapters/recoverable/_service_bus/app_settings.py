@@ -76,7 +76,7 @@ def checked_connection(setting: str, connection: object) -> str:
         connection: the name.
 
     Raises:
-        TypeError: no text.
+        TypeError: not a str.
         ValueError: blank, or a connection string.
     """
     wanted = "the name of the app setting that holds the connection"
@@ -91,7 +91,7 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
     """Return the text with each `%NAME%` replaced by that app setting.
 
     Raises:
-        ValueError: there is no such app setting.
+        ValueError: a name that is not among the app settings.
     """
 
     def value(found: re.Match[str]) -> str:
@@ -118,7 +118,7 @@ def duration(text: object) -> timedelta:
     """Return a duration of ISO 8601, as Azure Resource Manager writes it, such as PT1M.
 
     Raises:
-        ValueError: it is none, or longer than a timedelta can be.
+        ValueError: not a duration such as PT1M, or longer than a timedelta can be.
     """
     found = ISO.fullmatch(text) if isinstance(text, str) else None
     if found is None:

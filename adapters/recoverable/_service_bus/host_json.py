@@ -57,7 +57,7 @@ class HostOptions(Frozen):
     """The options of host.json, with names and defaults of the Service Bus extension 5.x (azure-sdk-for-net, `ServiceBusOptions`).
 
     Args:
-        function_timeout: how long a function may run; None is no limit.
+        function_timeout: how long a function may run; None for no limit.
         auto_complete_messages: True if the host completes a message when its function returned.
         max_auto_lock_renewal_duration: how long a message's lock is renewed; locks of batches are not renewed.
         max_concurrent_calls: the most concurrent invocations of a function; None is 16 for each core.
@@ -126,7 +126,7 @@ def parse_json(text: str) -> Any:
     """Parse JSON with comments and trailing commas, as the host's parser (Newtonsoft.Json) accepts it.
 
     Raises:
-        ValueError: the text is no JSON.
+        ValueError: not JSON.
     """
     without_comments = COMMENT.sub(lambda found: found[1] or " ", text)
     return json.loads(TRAILING_COMMA.sub(lambda found: found[1] or "", without_comments))
@@ -181,7 +181,7 @@ def timespan(value: object) -> timedelta:
     """Return the duration.
 
     Raises:
-        ValueError: the value is none; its text says what to write.
+        ValueError: not a time span such as '00:05:00'; its text says what to write.
     """
     if not isinstance(value, str) or (found := TIMESPAN.fullmatch(value.strip())) is None:
         raise ValueError("hours, minutes and seconds, such as '00:05:00', or a day as '1.00:00:00'")
@@ -192,10 +192,10 @@ def timespan(value: object) -> timedelta:
 
 
 def timeout(value: object) -> timedelta | None:
-    """Return how long a function may run; None is no limit.
+    """Return how long a function may run; None for no limit.
 
     Raises:
-        ValueError: the host does not accept the value; its text says what to write.
+        ValueError: not a time span of a second or more, nor -1; its text says what to write.
     """
     if str(value) in ("-1", "-1.00:00:00"):
         return None
@@ -208,7 +208,7 @@ def boolean(value: object) -> bool:
     """Return the switch.
 
     Raises:
-        ValueError: the value is none; its text says what to write.
+        ValueError: neither true nor false; its text says what to write.
     """
     if (text := str(value).lower()) not in ("true", "false"):
         raise ValueError("true or false")
@@ -219,7 +219,7 @@ def whole_number(value: object, least: int = 0) -> int:
     """Return the whole number.
 
     Raises:
-        ValueError: the value is none, or too small; its text says what to write.
+        ValueError: not a whole number from `least` on; its text says what to write.
     """
     if isinstance(value, bool) or not re.fullmatch("[0-9]{1,9}", str(value)) or int(str(value)) < least:
         raise ValueError(f"a whole number, {least} or more")
@@ -230,7 +230,7 @@ def transport(value: object) -> str:
     """Return how to connect.
 
     Raises:
-        ValueError: the value is no way; its text says what to write.
+        ValueError: neither amqpTcp nor amqpWebSockets; its text says what to write.
     """
     ways = {"amqptcp": "amqpTcp", "amqpwebsockets": "amqpWebSockets"}
     if (way := ways.get(str(value).lower())) is None:
@@ -242,7 +242,7 @@ def proxy(value: object) -> Proxy | None:
     """Return the address of a proxy, as .NET's `WebProxy` reads it; None for an empty text.
 
     Raises:
-        ValueError: the value is no address; its text says what to write.
+        ValueError: not an address such as 'http://proxy.shop.example:8080'; its text says what to write.
     """
     if not value:
         return None

@@ -46,7 +46,7 @@ class RenewedSender:
         It has the same id then. A reset of a new connection is not repeated: it is an unknown answer.
 
         Raises:
-            ServiceBusError: it was refused, or there was no answer.
+            ServiceBusError: the call was refused, or not answered.
         """
         sender, had_carried = self._connected(), self._has_carried
         try:

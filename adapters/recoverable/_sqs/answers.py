@@ -51,8 +51,8 @@ class Failure(Frozen):
     Args:
         kind: what the answer means. Refused for good: the destination is "missing", access to it or to its key is
             "denied", the message is too large ("size"), or it is "refused" for another reason. To be repeated: "busy"
-            was certainly not done, and neither the message nor its destination is at fault; "unknown" is a code that
-            nobody knows. "lost" says nothing: the call may have been carried out.
+            was certainly not done, and neither the message nor its destination is at fault; "unknown" is an
+            unknown code. "lost" says nothing: the call may have been carried out.
         code: the code that AWS gave; "" where it gave none.
         reason: why, for the log.
     """
@@ -68,7 +68,7 @@ class Failure(Frozen):
 
     @property
     def may_repeat(self) -> bool:
-        """True if the call may be repeated at once: it was not done, or its code is one that nobody knows."""
+        """True if the call may be repeated at once: it was not done, or its code is unknown."""
         return self.kind in {"busy", "unknown"}
 
     @property
@@ -107,7 +107,7 @@ def entry_failure(entry: Mapping[str, Any]) -> Failure:
 
 
 def kind_of(code: str, text: str) -> Kind | None:
-    """Return what a code means; None for one that nobody knows."""
+    """Return what a code means; None for an unknown code."""
     return "size" if "must be shorter than" in text else KINDS.get(normalized(code))  # which has no code of its own
 
 

@@ -231,7 +231,7 @@ class PauseStore:
         answer = self._call("Lambda", "list_event_source_mappings", FunctionName=name, EventSourceArn=queue)
         for mapping in answer["EventSourceMappings"]:
             return Mapping(mapping["UUID"], mapping["State"])
-        raise StoreUnavailable(f"no event source mapping brings {queue} to {name}")
+        raise StoreUnavailable(f"the function {name} has no event source mapping for {queue}")
 
     def enable(self, mapping: Mapping) -> None:
         """Enable the mapping: it delivers."""

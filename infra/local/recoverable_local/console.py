@@ -100,7 +100,7 @@ def port(text: str) -> int:
     """Parse a port number; 0 means any free port.
 
     Raises:
-        argparse.ArgumentTypeError: The text is no port number.
+        argparse.ArgumentTypeError: Not a port number from 0 to 65,535.
     """
     if not text.isdecimal() or int(text) > LAST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is no port; write 0 (any free one) to {LAST_PORT}")
@@ -111,7 +111,7 @@ def seconds(text: str) -> timedelta:
     """Parse a time in seconds.
 
     Raises:
-        argparse.ArgumentTypeError: The text is no number.
+        argparse.ArgumentTypeError: Not a number.
     """
     try:
         return timedelta(seconds=float(text))
@@ -123,7 +123,7 @@ def whole_seconds(text: str) -> timedelta:
     """Parse a time in whole seconds.
 
     Raises:
-        argparse.ArgumentTypeError: The text is no whole number.
+        argparse.ArgumentTypeError: Not a whole number.
     """
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; write a whole one")

@@ -36,7 +36,7 @@ def check_url(setting: str, url: str) -> None:
 
     Raises:
         Unreachable: As in `check_reachable`.
-        ValueError: It is no URL of a host.
+        ValueError: Not a URL such as http://127.0.0.1:4566.
     """
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:

@@ -74,8 +74,8 @@ class SqliteStore:
 
     Raises:
         StoreUnavailable: the file cannot be opened or made.
-        TypeError: a `page` that is no number.
-        ValueError: one less than 1.
+        TypeError: a `page` that is not a whole number.
+        ValueError: a `page` below 1.
     """
 
     shards = 1

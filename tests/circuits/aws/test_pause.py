@@ -162,7 +162,7 @@ def test_a_function_without_a_mapping_is_told(account: Account, caplog: pytest.L
     account.client("lambda").delete_event_source_mapping(UUID=shop.mapping)
     shop.pause.start()
 
-    assert f"no event source mapping brings {shop.arn} to " in caplog.text
+    assert f" has no event source mapping for {shop.arn}" in caplog.text
 
 
 STEPS: list[tuple[Circuit, str | None, str, str, str]] = [

@@ -141,7 +141,7 @@ class LocalFunctions:
         """Return a view of a queue of the namespace that was started here.
 
         Raises:
-            KeyError: There is no such queue.
+            KeyError: A name that no queue has.
         """
         if self.namespace is None:
             raise KeyError(f"The queue {name!r} is on a namespace that this host did not start; inspect it there.")
@@ -168,7 +168,7 @@ def _functions(app: App, settings: Settings) -> tuple[Function, ...]:
     """Load the app once to list its functions. Its output is dropped: it will be written again when the app is served.
 
     Raises:
-        AppError: The app cannot be loaded, or has no function.
+        AppError: The app cannot be loaded, or is without functions.
     """
     with Worker(app.folder, settings=app.settings, python_path=settings.python_path, on_line=lambda *_: None) as worker:
         if not worker.functions:

@@ -148,7 +148,7 @@ class LocalAws:
         """Find a queue by its name, with or without the stack name as prefix, or by its logical id in the template.
 
         Raises:
-            KeyError: There is no such queue.
+            KeyError: A name that no queue has.
         """
         for logical_id, queue in self._queues.items():
             if name in {queue.name, queue.name.removeprefix(f"{self.settings.stack_name}-"), logical_id}:

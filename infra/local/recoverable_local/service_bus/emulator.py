@@ -85,7 +85,7 @@ class ServiceBusNamespace:
         """Return a view of a queue.
 
         Raises:
-            KeyError: There is no queue of that name.
+            KeyError: A name that no queue has.
         """
         return self._view(name)
 
@@ -93,7 +93,7 @@ class ServiceBusNamespace:
         """Return a view of a topic's subscription.
 
         Raises:
-            KeyError: There is no subscription of that name.
+            KeyError: A name that no subscription has.
         """
         return self._view(f"{topic}{SUBSCRIPTIONS}{name}")
 
@@ -122,7 +122,7 @@ class ServiceBusNamespace:
         """Disable a queue, a topic or a subscription: open links to it end, and nobody opens another until `enable`.
 
         Raises:
-            RefusedError: There is none at that path.
+            RefusedError: A path without queue, topic or subscription.
         """
         self._server.call(lambda: self._server.disable(path))
 

@@ -152,7 +152,7 @@ class Progress:
 
     @property
     def of(self) -> int | None:
-        """Return out of how many; None where nobody knows."""
+        """Return out of how many; None where that is not known."""
         return self.depth if self.settled is None else self.chosen
 
     def text(self, seconds: float) -> str:

@@ -87,7 +87,7 @@ class SendResult:
     Args:
         sent: those that the broker has.
         refused: those that it does not have, each with the reason.
-        unanswered: the reason why nobody knows about the others; empty when there are none.
+        unanswered: the reason why it is not known whether the others were sent; empty when there are none.
     """
 
     sent: list[str] = field(default_factory=list)

@@ -65,7 +65,7 @@ def check_folder(folder: Path) -> None:
     """Raise an error for a folder without an app.
 
     Raises:
-        AppError: It has no `function_app.py`.
+        AppError: A folder without `function_app.py`.
     """
     if not (folder / SCRIPT).is_file():
         raise AppError(f"There is no {folder / SCRIPT}; give the folder of an app of the Python v2 programming model")
@@ -75,7 +75,7 @@ def read_local_settings(path: Path) -> dict[str, str]:
     """Return the app settings of a `local.settings.json`; none where there is no such file.
 
     Raises:
-        AppError: The file cannot be read, or is no JSON.
+        AppError: The file cannot be read, or is not JSON.
     """
     try:
         return local_settings(parse_json(path.read_text("utf-8-sig")))

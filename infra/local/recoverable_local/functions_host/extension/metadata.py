@@ -48,7 +48,7 @@ def data_of(message: ServiceBusReceivedMessage, *, text: bool) -> bytes | str:
     """Return the body as a function of one message gets it.
 
     Raises:
-        UnicodeDecodeError: The function takes text, and the body is no UTF-8.
+        UnicodeDecodeError: The function takes text, and the body is not UTF-8.
     """
     body = body_of(message)
     return body.decode() if text else body

@@ -34,7 +34,7 @@ class Outputs:
 
         Raises:
             ServiceBusError: The broker refuses a message, or does not answer. The host then fails the invocation.
-            ValueError: A text looks like JSON and is none.
+            ValueError: A text begins like JSON and cannot be parsed.
         """
         for name, value in values:
             binding = self.bindings[name]
@@ -50,7 +50,7 @@ def bodies_of(value: Typed) -> list[str | bytes]:
     `FunctionBinding.ReadAsEnumerable`).
 
     Raises:
-        ValueError: A text looks like JSON and is none.
+        ValueError: A text begins like JSON and cannot be parsed.
     """
     match value.value:
         case str(text) if _is_json(text):

@@ -118,7 +118,7 @@ class Worker:
             timeout: The process is killed after it; None waits without limit.
 
         Raises:
-            KeyError: The app has no such function.
+            KeyError: A name that no function of the app has.
         """
         future = self.submit(name, data, metadata)
         try:
@@ -134,7 +134,7 @@ class Worker:
         """Run a function without waiting for its end.
 
         Raises:
-            KeyError: The app has no such function.
+            KeyError: A name that no function of the app has.
         """
         function = self.function(name)
         return self.process.submit(
@@ -152,7 +152,7 @@ class Worker:
         """Find a function by its name.
 
         Raises:
-            KeyError: The app has no such function.
+            KeyError: A name that no function of the app has.
         """
         for function in self.functions:
             if function.name == name:

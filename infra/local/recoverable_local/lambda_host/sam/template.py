@@ -65,7 +65,7 @@ class Template:
             stack_name: The value of `AWS::StackName`.
 
         Raises:
-            TemplateError: There is no such file, it is no template, or a parameter does not exist or has no value.
+            TemplateError: The file is missing or not a template, or a parameter is unknown or without a value.
         """
         if not path.is_file():
             raise TemplateError(f"There is no template {str(path)!r}; give its path with --template.")

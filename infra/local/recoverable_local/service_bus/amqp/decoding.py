@@ -21,7 +21,7 @@ def decode(data: bytes, start: int = 0) -> tuple[Any, int]:
     """Decode the value that begins at an offset. Return it and the offset behind it.
 
     Raises:
-        MalformedError: There is no AMQP value at that offset.
+        MalformedError: The bytes at that offset are not an AMQP value.
     """
     try:
         return _value(data, start)

@@ -48,7 +48,7 @@ class FrameReader:
         """Add received bytes, and yield the headers and frames that they complete.
 
         Raises:
-            MalformedError: The bytes are no frame.
+            MalformedError: The bytes are not an AMQP frame.
         """
         self._buffer += data
         while (size := self._size()) is not None:

@@ -104,7 +104,7 @@ def parse_performative(body: bytes) -> Performative:
     """Parse the body of a frame.
 
     Raises:
-        MalformedError: It holds no performative of AMQP 1.0.
+        MalformedError: Not a performative of AMQP 1.0.
     """
     described, end = decode(body)
     well_formed = isinstance(described, Described) and isinstance(described.value, list)

@@ -16,7 +16,7 @@ def end_of(data: bytes, start: int) -> int:
     """Return the offset behind the value that begins at an offset.
 
     Raises:
-        MalformedError: There is no AMQP value at that offset.
+        MalformedError: The bytes at that offset are not an AMQP value.
     """
     try:
         end = _end(data, start)

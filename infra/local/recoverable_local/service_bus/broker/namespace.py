@@ -56,7 +56,7 @@ class Namespace:
         """Return the entity at a path, in upper or lower case.
 
         Raises:
-            RefusedError: There is none.
+            RefusedError: A path without entity.
         """
         entity = self._entities.get(path.strip("/").lower())
         if entity is None:
@@ -67,7 +67,7 @@ class Namespace:
         """Return the entity at a path for a client.
 
         Raises:
-            RefusedError: There is none, or it is disabled.
+            RefusedError: A path without entity, or a disabled one.
         """
         entity = self.find(path)
         if entity.profile.path in self._disabled:

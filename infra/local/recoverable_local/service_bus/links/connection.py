@@ -74,7 +74,7 @@ class Connection:
         """Handle received bytes.
 
         Raises:
-            MalformedError: They are no AMQP.
+            MalformedError: The bytes are not AMQP.
             DroppedError: A fault aborts the connection.
         """
         for part in self._reader.feed(data):

@@ -49,7 +49,7 @@ def parse_request(data: bytes) -> Request:
     """Parse a request message.
 
     Raises:
-        MalformedError: The bytes are no AMQP message.
+        MalformedError: The bytes are not an AMQP message.
     """
     content = parse(data)
     given = content.application_properties()

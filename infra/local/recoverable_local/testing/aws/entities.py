@@ -78,7 +78,7 @@ class EntityWorld(VirtualWorld):
             forward_to: the queue that gets all messages.
 
         Raises:
-            ValueError: there is such a subscription already, or one of the names is none.
+            ValueError: a subscription that exists already, or a queue that does not exist.
         """
         self._topics.subscribe(topic, name, forward_to)
 

@@ -126,7 +126,7 @@ class SqsWorld(EntityWorld):
         Raises:
             TypeError: the handler cannot be called.
             ValueError: Lambda would refuse one of these, or a queue has a name that SQS does not take.
-            LookupError: the queue is missing, and none is to be made.
+            LookupError: the queue is missing, and is not to be made.
         """
         check_handler(handler)
         settings = MappingSettings(

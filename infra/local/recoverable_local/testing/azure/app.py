@@ -59,8 +59,8 @@ def functions_of(app: App, queue: str) -> list[TriggeredFunction]:
         queue: the queue's name.
 
     Raises:
-        LookupError: there is none.
-        TypeError: what is given is no app.
+        LookupError: a queue that no function reads.
+        TypeError: not an app, a blueprint or a `ServiceBusEndpoint`.
     """
     found = [parse_trigger(each) for each in indexed(app) if is_triggered(each)]
     if served := [each for each in found if each.queue.lower() == queue.lower()]:
@@ -87,7 +87,7 @@ def indexed(app: App) -> list[Function]:
     """Return all functions of an app.
 
     Raises:
-        TypeError: it is none.
+        TypeError: not an app, a blueprint or a `ServiceBusEndpoint`.
     """
     if not isinstance(app, FunctionApp | Blueprint | ServiceBusEndpoint):
         raise TypeError(f"serve(app) is {app!r}; write your function_app.app, a blueprint, or a ServiceBusEndpoint")

@@ -83,7 +83,7 @@ class ServiceBusWorld(EntityWorld):
             error_queue: where dead letters are forwarded, where the function is no endpoint but calls one; that of the endpoint if not given.
 
         Raises:
-            LookupError: no function of the app reads the queue, or the queue is missing, and none is to be made.
+            LookupError: no function of the app reads the queue, or the queue is missing and is not to be made.
             ValueError: the host would refuse one of these, or the trigger and the queue differ about sessions; or the function has a
                 binding beside its trigger, or reads a queue that forwards all its messages.
         """

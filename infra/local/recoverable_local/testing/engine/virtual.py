@@ -184,8 +184,8 @@ def seconds_of(duration: Duration) -> float:
     """Convert a duration to seconds; a number is seconds already.
 
     Raises:
-        TypeError: it is neither.
-        ValueError: it is negative, and no world goes back.
+        TypeError: neither a timedelta nor a number.
+        ValueError: a negative one; a world does not go back.
     """
     if not isinstance(duration, timedelta | int | float):
         raise TypeError(f"{duration!r} is no duration; write a timedelta, or a number of seconds")

@@ -58,7 +58,7 @@ def source_name(properties: Properties) -> str:
     """Return the name of the queue that a mapping reads.
 
     Raises:
-        TemplateError: It is no ARN of a queue, or is only known in AWS.
+        TemplateError: Not the ARN of a queue, or only known in AWS.
     """
     arn = properties.required("Queue", "!GetAtt Orders.Arn")
     match arn.split(":"):

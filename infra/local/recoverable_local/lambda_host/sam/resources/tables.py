@@ -18,7 +18,7 @@ def parse_table(properties: Properties) -> Table:
     """Parse one table: its keys and indexes. Settings of capacity, backups or time to live have no effect here.
 
     Raises:
-        TemplateError: The keys are missing, or are no list of mappings.
+        TemplateError: The keys are missing, or not a list of mappings.
     """
     lists = {name: _list(properties, name) for name in _KEYS}
     lists |= {

@@ -105,7 +105,7 @@ def parse(data: bytes) -> Content:
     """Parse a message. One without a message id gets one, as Service Bus does.
 
     Raises:
-        MalformedError: The bytes are no AMQP message.
+        MalformedError: The bytes are not an AMQP message.
     """
     sections, body = _sections(data)
     properties = elements(_first(sections, _PROPERTIES)) or [e.NULL]

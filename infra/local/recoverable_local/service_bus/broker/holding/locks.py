@@ -42,7 +42,7 @@ class Locks:
         """Renew a lock, and return its new end.
 
         Raises:
-            RefusedError: There is no such lock.
+            RefusedError: The lock has ended, or was never given.
         """
         message = self.find(token)
         message.lock = Lock(token, self.clock() + self.duration)
@@ -52,7 +52,7 @@ class Locks:
         """Return the message of a lock.
 
         Raises:
-            RefusedError: There is no such lock.
+            RefusedError: The lock has ended, or was never given.
         """
         if token not in self._locked:
             raise message_lock_lost()
@@ -62,7 +62,7 @@ class Locks:
         """End a lock, and return its message.
 
         Raises:
-            RefusedError: There is no such lock.
+            RefusedError: The lock has ended, or was never given.
         """
         message = self.find(token)
         del self._locked[token]

@@ -49,7 +49,7 @@ class Topics:
         """Let a queue get what is published.
 
         Raises:
-            ValueError: there is such a subscription already, or one of the names is none.
+            ValueError: a subscription that exists already, or a queue that does not exist.
         """
         subscriptions = self._subscriptions.setdefault(self.create(topic).settings.name, {})
         if name in subscriptions:
@@ -62,7 +62,7 @@ class Topics:
         """Return the topic of a name.
 
         Raises:
-            LookupError: there is none.
+            LookupError: a topic that does not exist.
         """
         if name not in self._topics:
             known = ", ".join(sorted(self._topics)) or "no topic at all"

@@ -54,8 +54,8 @@ def reread_json(answer: object) -> object:
     """Return the answer as the runtime client posts it: bytes as they are, all else as JSON (awslambdaric, `LambdaMarshaller`).
 
     Raises:
-        TypeError: JSON has no form for it.
-        ValueError: they are bytes, and no JSON.
+        TypeError: a value that JSON cannot hold.
+        ValueError: bytes that are not JSON.
     """
     return json.loads(answer if isinstance(answer, bytes) else json.dumps(answer, default=json_default))
 
@@ -64,7 +64,7 @@ def json_default(value: object) -> object:
     """Return what the runtime client writes for a value that Python's JSON does not support.
 
     Raises:
-        TypeError: it knows no form either.
+        TypeError: a value that the runtime client cannot write either.
     """
     match value:
         case Decimal():

@@ -147,7 +147,7 @@ class Queues(Namespace):
         """Return the queue at a path; case does not matter.
 
         Raises:
-            RefusedError: there is none.
+            RefusedError: a path without queue.
         """
         entity = super().find(path)
         assert isinstance(entity, JournaledQueue)

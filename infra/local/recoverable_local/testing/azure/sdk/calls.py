@@ -58,7 +58,7 @@ class Calls:
             connection: the connection that it uses.
 
         Raises:
-            ServiceBusError: it was refused, or there was no answer.
+            ServiceBusError: the call was refused, or not answered.
         """
         invocation = current_invocation.get()
         if invocation is None or what not in CALLS:
