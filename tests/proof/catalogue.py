@@ -1,9 +1,10 @@
-"""List all scenarios that `make test` explores, by name."""
+"""List all scenarios by name: `make test` tries a few schedules of each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proof import rate_limit_scenarios
 from proof.replaying import Scenario
 from proof.service_bus import catalogue as service_bus
 from proof.service_bus import outgoing as service_bus_outgoing
@@ -24,7 +25,9 @@ SCENARIOS: tuple[Scenario, ...] = (
 OVERLAPPING: tuple[Scenario, ...] = (*sqs.OVERLAPPING, *service_bus.OVERLAPPING)
 """Scenarios in which deliveries of one message overlap."""
 
-NAMED: Mapping[str, Scenario] = {scenario.name: scenario for scenario in (*SCENARIOS, *OVERLAPPING)}
+RATE_LIMITED: tuple[Scenario, ...] = rate_limit_scenarios.SCENARIOS
+
+NAMED: Mapping[str, Scenario] = {scenario.name: scenario for scenario in (*SCENARIOS, *OVERLAPPING, *RATE_LIMITED)}
 
 REPLAYING = (sqs_replaying, service_bus_replaying)
 """Imported so that each cloud's scenarios can be replayed."""

@@ -54,20 +54,20 @@ class Search:
         self._open: list[tuple[Schedule, list[tuple[str, str]]]] = []
         self.found = Found(scenario)
 
-    def run(self, longer: int, *, share: float = 1.0, seconds: float = inf) -> Found:
-        """Replay the schedule of no fault, those of one, and then so many of more.
+    def run(self, longer: float, *, single: int | None = None, seconds: float = inf) -> Found:
+        """Replay the schedule of no fault, then those of one, and then so many of more.
 
         Args:
             longer: how many of two and more faults.
-            share: which part of all these is enough.
+            single: how many of one fault; None for all.
             seconds: when to end at the latest.
         """
         self._deadline = monotonic() + seconds
         self._try({})
         singles = self._open.pop()[1]
-        for where, fault_name in self._chance.sample(singles, round(len(singles) * share)):
+        for where, fault_name in self._chance.sample(singles, len(singles))[:single]:
             self._try({where: fault_name})
-        most = self.found.schedules + round(longer * share)
+        most = self.found.schedules + longer
         while self._open and self.found.schedules < most and not self._ended:
             self._try_longer()
         return self.found

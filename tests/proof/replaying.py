@@ -88,12 +88,8 @@ class Scenario(Protocol):
         """True if a killer is kept apart from the messages that come with it."""
 
     @property
-    def share(self) -> float:
-        """Return the part of the schedules that is enough."""
-
-    @property
-    def pairs(self) -> int:
-        """Return how many schedules of two faults are tried, if that part is all."""
+    def faults(self) -> bool:
+        """True if it is searched with faults."""
 
     def window(self, queue: str) -> float:
         """Return for how many seconds a queue detects duplicates."""

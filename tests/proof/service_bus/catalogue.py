@@ -65,17 +65,16 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: batch detecting duplicates", bodies=("fails", "ok"), endpoint=BATCH, detects=(QUEUE, ERRORS), recoverability=ladder(0, 1)),
     Scenario(
         name="bus: policy that grants retries", bodies=("fails", "fails*3 ok"), recoverability=ladder(0, 1, policy=Granting(3)),
-        share=0.1,
     ),
     Scenario(name="bus: custom policy", bodies=("fails", "unwanted", "fails*2 ok"), recoverability=ladder(policy=own_policy), counted=False),
     Scenario(name="bus: told to wait", bodies=("waits", "waits ok"), counted=False),
     Scenario(name="bus: properties of all kinds", bodies=("fails",), message=PROPERTIES, recoverability=ladder(0, 1)),
-    Scenario(name="bus: properties at the limit", bodies=("shouts",), message=AT_THE_LIMIT, recoverability=ladder(0, 1), share=0.5),
+    Scenario(name="bus: properties at the limit", bodies=("shouts",), message=AT_THE_LIMIT, recoverability=ladder(0, 1)),
     Scenario(
-        name="bus: body at the limit", bodies=(f"fails:{'x' * (256 * KIB - ROOM_FOR_SOME_FAULTS)}",), recoverability=ladder(0, 0), share=0.3,
+        name="bus: body at the limit", bodies=(f"fails:{'x' * (256 * KIB - ROOM_FOR_SOME_FAULTS)}",), recoverability=ladder(0, 0),
     ),
     Scenario(  # with no fault at all, for what waits too long for its lock expires, and that is no loss of ours
-        name="bus: short time to live", bodies=("fails",), message={"time_to_live": timedelta(seconds=20)}, share=0.0,
+        name="bus: short time to live", bodies=("fails",), message={"time_to_live": timedelta(seconds=20)}, faults=False,
     ),
     Scenario(name="bus: trigger with text", bodies=("fails",), text=True, recoverability=ladder(1, 0)),
     Scenario(name="bus: trigger with text that overwrites", bodies=('{"MessageId": "mine"}', "ok"), text=True, copied=False),
@@ -95,13 +94,13 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: ordered session", bodies=("fails", "ok"), endpoint=ORDERED, fifo=True),
     Scenario(name="bus: ordered session that recovers", bodies=("fails*3 ok", "ok"), endpoint=ORDERED, fifo=True),
     Scenario(name="bus: ordered session and killer", bodies=("ok", "kills", "ok"), endpoint=ORDERED, fifo=True),
-    Scenario(name="bus: coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, recoverability=ladder(0, 1), share=0.5),
+    Scenario(name="bus: coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, recoverability=ladder(0, 1)),
 )  # fmt: skip
 
 OVERLAPPING: tuple[Scenario, ...] = (
     Scenario(
         name="bus: batch longer than its locks", bodies=("toils",) * 3, endpoint=BATCH, recoverability=ladder(0, 1),
-        host={"batch_size": 3}, overlaps=True, share=0.08,
+        host={"batch_size": 3}, overlaps=True,
     ),
 )  # fmt: skip
 """Batches that outlive the locks of their messages, which the host does not renew."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,7 +23,7 @@ def destination_is_busy(point: FaultPoint, now: float) -> Fault | None:
 
 IMPATIENT: dict[str, Any] = {"resend_for": timedelta(seconds=2)}
 
-ALL: tuple[Scenario, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="bus: sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "topic")),
     Scenario(name="bus: sending and failing", bodies=("sends+fails",), recoverability=ladder(1, 0)),
     Scenario(name="bus: sending between quiet times", bodies=("sends+fails sends", "sends+fails"), recoverability=quiet_between_rounds()),
@@ -48,11 +47,3 @@ ALL: tuple[Scenario, ...] = (
         recoverability=ladder(0, 1), outage=destination_is_busy,
     ),
 )  # fmt: skip
-
-SHARE, PAIRS = 0.1, 50
-"""The part that `make test` tries, also of so many schedules of two faults; `make prove` tries all."""
-
-SCENARIOS = tuple(
-    replace(scenario, share=SHARE / 4 if scenario.endpoint.get("resend_for") else SHARE, pairs=PAIRS)
-    for scenario in ALL
-)  # the sends to who is busy have four times as many points

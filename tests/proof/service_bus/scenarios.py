@@ -50,8 +50,7 @@ class Scenario:
         counted: whether each round has the attempts that the default policy gives it.
         copied: whether copies can be made.
         apart: whether killers run apart from others, because handlers take no time.
-        share: which part of the schedules `make test` tries.
-        pairs: how many schedules of two faults it tries, if that part is all.
+        faults: whether it is searched with faults.
         create_missing: whether queues that a policy names are there.
         fifo: whether all retries keep the order; all messages are then of one session.
         sends_to: where handlers send.
@@ -71,8 +70,7 @@ class Scenario:
     counted: bool = True
     copied: bool = True
     apart: bool = True
-    share: float = 0.2
-    pairs: int = 235
+    faults: bool = True
     create_missing: bool = True
     queue: str = QUEUE
     fifo: bool = False

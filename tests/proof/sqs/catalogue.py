@@ -48,6 +48,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="one message", bodies=("fails",)),
     Scenario(name="one message that recovers", bodies=("fails*2 ok",)),
     Scenario(name="one good message", bodies=("ok",)),
+    Scenario(name="one chance", bodies=("ok", "fails"), recoverability=ladder(0, 0)),
     Scenario(name="batch", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1)),
     Scenario(name="plain records", bodies=("fails", "ok", "fails ok"), named=False),
     Scenario(name="any order", bodies=("fails", "ok", "fails ok", "ok"), seed=7, mapping={"batch_size": 2}),
@@ -70,11 +71,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="ten attributes", bodies=("fails", "fails ok"), message=TEN_ATTRIBUTES, named=False),
     Scenario(
         name="size limit", bodies=(f"fails:{'x' * (MEBIBYTE - ROOM_FOR_SOME_FAULTS)}",), recoverability=ladder(0, 1),
-        named=False, share=0.15,
+        named=False,
     ),
     Scenario(
         name="too large to copy", bodies=(f"fails:{'x' * (MEBIBYTE - ROOM_FOR_NONE)}",), recoverability=ladder(0, 0),
-        named=False, copied=False, share=0.1,
+        named=False, copied=False,
     ),
     Scenario(
         name="custom policy", bodies=("fails", "unwanted", "fails*2 ok"), recoverability=ladder(policy=own_policy),
@@ -82,7 +83,6 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         name="policy that grants retries", bodies=("fails", "kills", "fails*3 ok"), recoverability=ladder(0, 1, policy=Granting(3)),
-        share=0.1,
     ),
     Scenario(
         name="policy that grants retries in process", bodies=("fails", "fails*3 ok"),
@@ -96,7 +96,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         endpoint={"counter": "header"},
     ),
     Scenario(
-        name="little time", bodies=("toils", "toils", "toils ok", "fails"), recoverability=ladder(1, 0), share=1.0,
+        name="little time", bodies=("toils", "toils", "toils ok", "fails"), recoverability=ladder(1, 0),
     ),
     Scenario(
         name="little time and header counter", bodies=("works", "toils", "toils ok"),
@@ -112,26 +112,23 @@ SCENARIOS: tuple[Scenario, ...] = (
         mapping={"concurrency": 1},
     ),
     Scenario(
-        name="heartbeat", bodies=("works", "fails", "toils ok"), recoverability=ladder(0, 1), endpoint=HEARTBEAT, share=0.06,
+        name="heartbeat", bodies=("works", "fails", "toils ok"), recoverability=ladder(0, 1), endpoint=HEARTBEAT,
     ),
     Scenario(
         name="heartbeat and killer", bodies=("works", "collapses", "fails"), recoverability=ladder(0, 1), endpoint=HEARTBEAT,
-        share=0.03,
     ),
     Scenario(
-        name="managed instances", bodies=("works", "fails", "ok"), recoverability=ladder(0, 1), mapping=MANAGED, share=0.1,
+        name="managed instances", bodies=("works", "fails", "ok"), recoverability=ladder(0, 1), mapping=MANAGED,
     ),
     Scenario(
         name="managed instances, one hangs", bodies=("ok", "hangs ok", "fails"), recoverability=ladder(1, 0), mapping=MANAGED,
-        share=0.1,
     ),
     Scenario(
         name="managed instances under a heartbeat", bodies=("ok", "hangs*2 ok", "works"), recoverability=ladder(1, 1), mapping=MANAGED,
-        endpoint=HEARTBEAT, share=0.015,
+        endpoint=HEARTBEAT,
     ),
     Scenario(
         name="managed instances and killer", bodies=("kills", "hangs ok", "ok"), recoverability=ladder(0, 1), mapping=MANAGED,
-        share=0.05,
     ),
     Scenario(
         name="no partial responses", bodies=("fails", "ok", "fails ok"), endpoint={"partial_responses": False},
@@ -140,11 +137,11 @@ SCENARIOS: tuple[Scenario, ...] = (
 )  # fmt: skip
 
 OVERLAPPING: tuple[Scenario, ...] = (
-    Scenario(name="batching window", bodies=("toils",), visibility=30, mapping={"window": 20}, overlaps=True, share=0.3),
-    Scenario(name="raised time-out", bodies=("toils", "toils"), visibility=20, overlaps=True, share=0.3),
+    Scenario(name="batching window", bodies=("toils",), visibility=30, mapping={"window": 20}, overlaps=True),
+    Scenario(name="raised time-out", bodies=("toils", "toils"), visibility=20, overlaps=True),
     Scenario(
         name="window beyond the visibility timeout", bodies=("toils",), visibility=30, mapping={"window": 40}, overlaps=True,
-        share=0,  # its last receive is the one that keeps the reason, so one fault takes it away
+        faults=False,  # its last receive is the one that keeps the reason, so one fault takes it away
     ),
 )  # fmt: skip
 """Deliveries that outlive their visibility timeout; those of the last begin only after it."""

@@ -33,14 +33,14 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         name="FIFO killer whose runs outlast the retention", bodies=("kills",), queue="jobs.fifo", recoverability=hours(35, 0),
-        mapping={"batch_size": 1}, visibility=1_200, retention=timedelta(hours=10), counted=False, share=0.1,
+        mapping={"batch_size": 1}, visibility=1_200, retention=timedelta(hours=10), counted=False,
     ),
     Scenario(
         name="FIFO killer under a heartbeat", bodies=("collapses", "works"), queue="jobs.fifo", recoverability=hours(1, 2),
-        mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)}, share=0.03,
+        mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)},
     ),
     Scenario(
         name="FIFO on managed instances", bodies=("hangs ok", "ok"), queue="jobs.fifo", recoverability=hours(1, 1),
-        mapping={"batch_size": 1, "managed_instances": True}, share=0.1,
+        mapping={"batch_size": 1, "managed_instances": True},
     ),
 )  # fmt: skip

@@ -146,7 +146,7 @@ MUTATIONS = (
     Mutation("counters in identity", "aws._copies.identity", identity_with_counters, "FIFO error queue", "COPIES"),
     Mutation("count not carried", "_ladder.copy_headers.immediate_retry", not_carried, "header counter", "ENDLESS"),
     Mutation("count of retries in process not carried", "_ladder.copy_headers.immediate_retry", not_carried, "in process with little time", "RUNS"),
-    Mutation("no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "killer in the middle", "CONVICTED"),
+    Mutation("no grace", "_ladder.delivery.UNREPORTED_ALLOWANCE", 0, "one chance", "CONVICTED"),
     Mutation("killers never reported", "_ladder.delivery.is_unreported", never, "killer first", "UNREPORTED"),
     Mutation("delay dropped", "aws._copies.addressed", without_delay, "one message", "EARLY"),
     Mutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, "hopping", "EARLY"),

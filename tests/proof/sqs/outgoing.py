@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from proof.ladders import in_process, ladder
@@ -23,7 +22,7 @@ def destination_is_busy(point: FaultPoint, now: float) -> Fault | None:
 TWO_FIFO = ("out.fifo", "out.fifo")
 FROM_FIFO: dict[str, Any] = {"queue": "jobs.fifo", "sends_to": TWO_FIFO, "mapping": {"batch_size": 1}}
 
-ALL: tuple[Scenario, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="sending", bodies=("sends", "sends+fails sends"), sends_to=("out", "topic")),
     Scenario(name="sending and failing", bodies=("sends+fails",), recoverability=ladder(1, 0)),
     Scenario(name="sending and killed", bodies=("sends", "sends+kills sends", "sends"), recoverability=ladder(1, 0)),
@@ -51,11 +50,3 @@ ALL: tuple[Scenario, ...] = (
         recoverability=ladder(1, 1, "errors.fifo"), **FROM_FIFO,
     ),
 )  # fmt: skip
-
-SHARE, PAIRS = 0.1, 50
-"""The part that `make test` tries, also of so many schedules of two faults; `make prove` tries all."""
-
-SCENARIOS = tuple(
-    replace(scenario, share=SHARE / 4 if scenario.outage is destination_is_busy else SHARE, pairs=PAIRS)
-    for scenario in ALL
-)  # the sends to who is busy have four times as many points

@@ -44,9 +44,8 @@ class Scenario:
         outage: what goes wrong anyway, given the point and the seconds since the world's beginning.
         counted: whether each round has the attempts that the default policy gives it.
         copied: whether copies can be made: of what is too large none can, and the redrive policy takes it.
-        pairs: how many schedules of two faults it tries, if that part is all.
         seed: draws the order in which the queue hands out its messages; None for the order of sending.
-        share: which part of the schedules `make test` tries; less for a slow one.
+        faults: whether it is searched with faults.
         sends_to: where handlers send.
         create_missing: whether queues that nobody made are there.
         visibility: seconds for which the queue hides what it gave out.
@@ -67,8 +66,7 @@ class Scenario:
     counted: bool = True
     copied: bool = True
     seed: int | None = None
-    share: float = 0.2
-    pairs: int = 100
+    faults: bool = True
     sends_to: tuple[str, ...] = ("out",)
     create_missing: bool = True
     visibility: int = VISIBILITY
