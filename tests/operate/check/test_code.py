@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from operate.check.conftest import Check, not_checked, reported, rules_found
+from operate.check.conftest import Check, found, not_checked, reported, rules_found
 from operate.check.templates import CODE, changed, good, written
 from operate.conftest import Ran
 
@@ -123,7 +123,7 @@ def test_what_is_computed_is_named_by_file_and_line(
 
 
 @pytest.mark.parametrize(
-    ("name", "rules"), [("errors", []), ("faults", ["one-error-queue"]), ("erors", ["one-error-queue", "queue-names"])]
+    ("name", "rules"), [("errors", []), ("faults", ["one-error-queue"]), ("erors", ["queue-names"])]
 )
 def test_the_error_queue_of_the_code_wins_over_the_environments(
     check: Check, tmp_path: Path, name: str, rules: list[str]
@@ -136,10 +136,29 @@ def test_the_error_queue_of_the_code_wins_over_the_environments(
 def test_an_error_queue_that_nobody_names_is_called_error(check: Check, tmp_path: Path) -> None:
     silent = changed(good(), {"Shop.Properties.Environment": None})
 
-    assert rules_found(check(written(tmp_path, silent, endpoint("Recoverability()")), "--json")) == [
-        "one-error-queue",
-        "queue-names",
-    ]
+    [(rule, text)] = found(check(written(tmp_path, silent, endpoint("Recoverability()")), "--json"))
+
+    assert (rule, text.partition(", so ")[0]) == ("one-error-queue", "no error queue is set")
+
+
+LADDERS = {
+    "where it stands": ("Recoverability(Immediate(max_retries=9))", "\n", 6),
+    "behind a product": ("Recoverability(Immediate(3 * 3))", "\n\n", 7),
+    "behind a name": ("Recoverability(MANY)", "MANY = Immediate(max_retries=9)\n", 5),
+}
+
+
+@pytest.mark.parametrize("form", LADDERS)
+def test_a_ladder_of_the_code_is_found_at_its_line_of_the_code(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    settings, before, line = LADDERS[form]
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, good(), endpoint(settings, before))
+
+    [finding] = [each for each in reported(check("template.yaml", "--json")) if "wrong" in each]
+
+    assert (finding["rule"], finding["file"], finding["line"]) == ("max-receive-count", "src/app.py", line)
 
 
 def test_an_error_queue_that_is_computed_is_not_checked(check: Check, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_queue_is_checked_with_its_error_queue_and_an_error_queue_with_each_qu
     ran = check("--queue", f"{shop.name}-orders")
 
     assert (ran.status, ran.out.splitlines()[0]) == (1, f"{shop.name}-orders: max-receive-count")
-    assert "variables: only the queue was looked at.\n" in ran.out
+    assert "rules: only the queue was looked at.\n" in ran.out
     assert check("--queue", shop.arn("error")) == ran
     assert check("--queue", shop.arn("orders"), "--immediate-retries", "0").status == 0
 

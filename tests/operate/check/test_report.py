@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def test_a_misspelt_error_queue_silences_no_rule(check: Check, tmp_path: Path) -
 
     ran = check(written(tmp_path, misspelt), "--json")
 
-    assert (rules_found(ran), not_checked(ran)) == (["error-queue-retention", "one-error-queue", "queue-names"], {})
+    assert (rules_found(ran), not_checked(ran)) == (["error-queue-retention", "queue-names"], {})
 
 
 def test_several_files_are_one_report(check: Check, tmp_path: Path) -> None:
@@ -245,3 +246,38 @@ def test_an_assumption_that_is_none_is_refused(check: Check, tmp_path: Path, sai
     ran = check(written(tmp_path, good()), "--assume", str(tmp_path / "others.json"))
 
     assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_a_time_that_is_the_longest_already_is_not_to_be_longer(check: Check, tmp_path: Path) -> None:
+    longest = changed(
+        good(),
+        {
+            "Orders.Properties.MessageRetentionPeriod": 1209600,
+            "Orders.Properties.RedrivePolicy.maxReceiveCount": 1000,
+            "Orders.Properties.VisibilityTimeout": 3600,
+        },
+    )
+
+    findings = [each for each in reported(check(written(tmp_path, longest), "--json")) if "wrong" in each]
+
+    assert [(each["rule"], each["write"]) for each in findings] == [
+        ("queue-retention", "write a smaller maxReceiveCount"),
+        ("error-queue-retention", "write a shorter MessageRetentionPeriod on orders"),
+    ]
+
+
+def test_many_rules_that_were_not_checked_for_one_reason_are_counted(check: Check, tmp_path: Path) -> None:
+    elsewhere = changed(good(), {"Shop.Properties.Events.Orders.Properties.Queue": "arn:aws:sqs:eu-west-1:42:far"})
+
+    ran = check(written(tmp_path, elsewhere))
+
+    assert re.search(r"^not checked: \d+ rules: the queue far is not in this template;", ran.out, re.MULTILINE)
+
+
+def test_what_macos_notes_beside_a_file_is_no_code(check: Check, tmp_path: Path) -> None:
+    path = written(tmp_path, good())
+    for name in ("__MACOSX/app.py", "._app.py"):
+        (tmp_path / "src" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "src" / name).write_bytes(b"\x00\x05\x16\x07")
+
+    assert check(path).out.startswith("Nothing found.\n")

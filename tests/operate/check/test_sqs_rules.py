@@ -101,8 +101,8 @@ CASES: dict[str, Case] = {
     ),
     "filter-criteria": Case(
         {f"{EVENT}.FilterCriteria": {"Filters": [{"Pattern": '{"body": {"kind": ["order"]}}'}]}},
-        "Shop.Orders has FilterCriteria, so Lambda deletes what passes no filter, and that is what ServiceControl sends back, or a console, in"
-        " NServiceBus's wrapper; leave it out, and let the handler return for messages that it has nothing to do with",
+        "Shop.Orders has FilterCriteria, so Lambda deletes messages that pass no filter: they are neither processed nor moved to an error queue, also"
+        " where one is sent back in another form; leave it out, and let the handler return for messages that it has nothing to do with",
     ),
     "same-kind": Case(
         {"Errors.Properties": good()["Errors"]["Properties"]},
@@ -119,7 +119,8 @@ CASES: dict[str, Case] = {
     "error-queue-retention": Case(
         {"Errors.Properties.MessageRetentionPeriod": 345600},
         "errors keeps messages no longer than orders, and for dead-lettered messages the time counts from the first send, so SQS deletes them"
-        " before anybody has looked; write a longer MessageRetentionPeriod, such as 1209600",
+        " before anybody has looked; write a longer MessageRetentionPeriod, such as 1209600, or a shorter MessageRetentionPeriod on"
+        " orders",
     ),
     "error-queue-redrives": Case(
         {"Errors.Properties.RedrivePolicy": {"deadLetterTargetArn": "arn:aws:sqs:eu-central-1:1:cellar", "maxReceiveCount": 3}},

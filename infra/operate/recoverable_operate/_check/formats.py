@@ -16,6 +16,9 @@ from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES
 
 MUST = {each.name: each.must for rules in (SQS_RULES, SERVICE_BUS_RULES) for each in rules}
 
+MOST_NAMED = 6
+"""More rules that were not checked for one reason are counted, and not named, in a report to read."""
+
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -33,7 +36,8 @@ def lines(report: Report) -> Iterator[str]:
     names = defaultdict[str, list[str]](list)
     for name, why in report.not_looked_at:
         names[why].append(name)
-    yield from (f"not checked: {', '.join(named)}: {why}." for why, named in names.items())
+    for why, named in names.items():
+        yield f"not checked: {', '.join(named) if len(named) <= MOST_NAMED else f'{len(named)} rules'}: {why}."
     if report.left_alone:
         yield f"left alone, because no code there uses this package: {', '.join(report.left_alone)}."
     for look in report.looks:

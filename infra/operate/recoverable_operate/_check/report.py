@@ -12,6 +12,9 @@ from hashlib import sha256
 from recoverable_operate._check.looks import Look
 from recoverable_operate.rules import Check, Problem
 
+MOST_COUNTED = 6
+"""More rules that were not checked are not named in the last line."""
+
 IN_CODE = re.compile(r"(.+\.py):(\d+)")
 """How a finding names a line of code."""
 
@@ -91,7 +94,8 @@ class Report:
         for (name, _), each in self.not_looked_at.items():
             by_name[name] += len(each)
         listed = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in by_name.items())
-        return f"{done}; {len(missed)} not: {listed}" if missed else done
+        named = f": {listed}" if len(by_name) <= MOST_COUNTED else ""
+        return f"{done}; {len(missed)} not{named}" if missed else done
 
 
 def numbered(count: int, thing: str) -> str:

@@ -69,6 +69,16 @@ DEFAULT_ERROR_QUEUE = "error"
 """Where a message goes that is given up when neither code nor environment names a queue."""
 
 
+def not_set(queue: str, target: str) -> Problem:
+    """Return the finding for an error queue that neither code nor environment names."""
+    return Problem(
+        queue,
+        f"no error queue is set, so what is given up goes to {DEFAULT_ERROR_QUEUE!r}, and the dead letters of {queue} to {target}",
+        "there is no such queue here, and what is given up stays where it is",
+        f"write {PREFIX}ERROR_QUEUE: {target}, or Failed({target!r}) in the code",
+    )
+
+
 def error_name(code: Endpoint | Unknown, variables: Mapping[str, str | Unknown] | Unknown) -> str | Unknown:
     """Return the name of the queue to which a function moves what is given up: as its code says, else its environment."""
     if not isinstance(code, Unknown) and code.error_queue is not None:

@@ -32,6 +32,7 @@ class Ladder:
         immediate: retries without delay in each round.
         delayed: rounds that start after a delay.
         said: True if code, environment or command line say so; False if none of them could be read, and these are the defaults.
+        where: file and line of the code that makes it; empty where no code does.
         ordered: True if each attempt of each round is a delivery, as with `sessions="ordered"`; FIFO queues say so themselves.
     """
 
@@ -39,6 +40,7 @@ class Ladder:
     delayed: Delayed = Delayed()  # noqa: RUF009
     said: bool = False
     ordered: bool = False
+    where: str = ""
 
     @property
     def attempts(self) -> int:
@@ -55,7 +57,7 @@ class Ladder:
         numbers = f"{self.immediate.max_retries} immediate and {self.delayed.max_retries} delayed retries"
         if not self.said:
             return f"the default ladder ({numbers}; where the code says otherwise, give --immediate-retries and --delayed-retries)"
-        return f"a ladder of {numbers}"
+        return f"a ladder of {numbers}" + (f", which {self.where} makes" if self.where else "")
 
     def be_sure(self) -> None:
         """Go on only if somebody said this ladder: that nothing is found on an assumed one says nothing.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from recoverable._service_bus.app_settings import find_setting
+from recoverable_operate.rules._endpoint import DEFAULT_ERROR_QUEUE, not_set
 from recoverable_operate.rules._names import misspelt, near, same
 from recoverable_operate.rules._on_service_bus import OnServiceBus, ServiceBusQueue
 from recoverable_operate.rules._rule import Problem, Unknown, all_of, known, refused_values, rule
@@ -33,7 +34,7 @@ def max_delivery_count(deployed: OnServiceBus) -> Iterator[Problem]:
     formula = "all attempts + 10" if ladder.ordered else "immediate retries + 6"
     if (count := known(queue.max_delivery_count)) < least:
         yield Problem(
-            queue.name,
+            ladder.where or queue.name,
             f"{queue.name} has a maxDeliveryCount of {count}, too few for {ladder}",
             "Service Bus dead-letters messages before their retries are used up, and without a reason",
             f"write {formula}, which is {least}, or more; 100 does for most",
@@ -206,6 +207,12 @@ def same_error_queue(deployed: OnServiceBus) -> Iterator[Problem]:
     ends = target and known(deployed.stamped.get(target.lower(), target))
     if ends is not None and same(ends.lower(), named.lower()):
         return
+    if target is not None and deployed.made is not None and named.lower() not in map(str.lower, deployed.made):
+        if named == DEFAULT_ERROR_QUEUE:
+            yield not_set(queue.name, target)
+            return
+        if near(named, deployed.made) == target:
+            return  # a slip of the pen, which another rule says
     theirs = "nowhere" if target is None else f"to {target}"
     yield Problem(
         queue.name,
@@ -223,7 +230,8 @@ def entity_names(deployed: OnServiceBus) -> Iterator[Problem]:
         return
     yield from setting_names(deployed)
     names: list[tuple[str, str | Unknown | None]] = [
-        ("the code", deployed.queue_name), ("the app", deployed.error_name),
+        ("the code", deployed.queue_name),
+        *([] if deployed.error_name == DEFAULT_ERROR_QUEUE else [("the app", deployed.error_name)]),  # which nobody misspelt
         *([] if isinstance(queue, Unknown) else [(queue.name, queue.dead_letters_to)]),
     ]  # fmt: skip
     yield from all_of(named(where, name, made) for where, name in names)

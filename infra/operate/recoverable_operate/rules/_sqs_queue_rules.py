@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable_operate.rules._names import same
+from recoverable_operate.rules._endpoint import DEFAULT_ERROR_QUEUE, not_set
+from recoverable_operate.rules._names import near, same
 from recoverable_operate.rules._on_sqs import OnSqs, Queue
 from recoverable_operate.rules._rule import Problem, known, rule
 
@@ -18,6 +19,9 @@ SPARE_RECEIVES = 6
 
 FIFO_SPARE_RECEIVES = 10
 """`maxReceiveCount` of a FIFO queue is at least all attempts plus this number (docs/order.md)."""
+
+LONGEST_RETENTION = timedelta(days=14)
+"""The longest `MessageRetentionPeriod` (SQS API reference, SetQueueAttributes)."""
 
 MOST_RECEIVES = 1000
 """The largest `maxReceiveCount` ("Using dead-letter queues in Amazon SQS")."""
@@ -68,7 +72,7 @@ def max_receive_count(deployed: OnSqs) -> Iterator[Problem]:
         wrong = f"{queue.name} needs a maxReceiveCount of {formula}, which is {least}, for {ladder}, and SQS takes {MOST_RECEIVES} at most"
         write = f"write fewer retries: all attempts, which are (immediate retries + 1) × (delayed retries + 1), may be {MOST_RECEIVES - FIFO_SPARE_RECEIVES}"
     causes = "SQS dead-letters messages before their retries are used up, and without a reason"
-    yield Problem(queue.name, wrong, causes, write)
+    yield Problem(ladder.where or queue.name, wrong, causes, write)
 
 
 @rule("The dead-letter queue of a FIFO queue is a FIFO queue, and that of a standard queue a standard one.")
@@ -98,7 +102,7 @@ def queue_retention(deployed: OnSqs) -> Iterator[Problem]:
             queue.name,
             f"{queue.name} keeps messages for {seconds(kept)} s, and {redrive.max_receive_count} receives at its visibility timeout take {seconds(longest)} s",
             "SQS deletes messages of a function that does not start before it moves them to the error queue",
-            "write a longer MessageRetentionPeriod, such as 1209600, or a smaller maxReceiveCount",
+            longer_than(kept, "a smaller maxReceiveCount"),
         )
 
 
@@ -109,13 +113,13 @@ def error_queue_retention(deployed: OnSqs) -> Iterator[Problem]:
     Not so between FIFO queues ("Using dead-letter queues in Amazon SQS").
     """
     queue, errors = known(deployed.queue), other_queue(deployed)
-    if errors is None or known(queue.fifo) or known(errors.retention) > known(queue.retention):
+    if errors is None or known(queue.fifo) or (kept := known(errors.retention)) > known(queue.retention):
         return
     yield Problem(
         errors.name,
         f"{errors.name} keeps messages no longer than {queue.name}, and for dead-lettered messages the time counts from the first send",
         "SQS deletes them before anybody has looked",
-        "write a longer MessageRetentionPeriod, such as 1209600",
+        longer_than(kept, f"a shorter MessageRetentionPeriod on {queue.name}"),
     )
 
 
@@ -156,6 +160,12 @@ def one_error_queue(deployed: OnSqs) -> Iterator[Problem]:
     sent_on_to = known(deployed.stamped.get(redrive.target_name))
     if sent_on_to is not None and same(sent_on_to, named):
         return
+    if deployed.made is not None and named not in deployed.made:
+        if named == DEFAULT_ERROR_QUEUE:
+            yield not_set(queue.name, redrive.target_name)
+            return
+        if near(named, deployed.made) == redrive.target_name:
+            return  # a slip of the pen, which another rule says
     yield Problem(
         queue.name,
         f"{queue.name} has its dead letters moved to {redrive.target_name}, and its messages that are given up go to {named}",
@@ -213,7 +223,16 @@ def ladder_retention(deployed: OnSqs) -> Iterator[Problem]:
         queue.name,
         f"{queue.name} keeps messages for {seconds(kept)} s, and {formula} of the ladder take {seconds(least)} s",
         "SQS deletes messages that wait for a retry",
-        "write a longer MessageRetentionPeriod, such as 1209600, or shorter delays",
+        longer_than(kept, "shorter delays"),
+    )
+
+
+def longer_than(kept: timedelta, other: str) -> str:
+    """Return what to write where a queue keeps messages too short: a longer time, unless it is the longest already, or something else."""
+    return (
+        f"write {other}"
+        if kept >= LONGEST_RETENTION
+        else f"write a longer MessageRetentionPeriod, such as 1209600, or {other}"
     )
 
 

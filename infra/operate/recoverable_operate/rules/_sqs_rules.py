@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recoverable_operate.rules._endpoint import handler_times
+from recoverable_operate.rules._endpoint import DEFAULT_ERROR_QUEUE, handler_times
 from recoverable_operate.rules._ladder import variable_problems
 from recoverable_operate.rules._names import dangling_problems, misspelt
 from recoverable_operate.rules._on_sqs import OnSqs
@@ -196,7 +196,7 @@ def filter_criteria(deployed: OnSqs) -> Iterator[Problem]:
         yield Problem(
             source.name,
             f"{source.name} has FilterCriteria",
-            "Lambda deletes what passes no filter, and that is what ServiceControl sends back, or a console, in NServiceBus's wrapper",
+            "Lambda deletes messages that pass no filter: they are neither processed nor moved to an error queue, also where one is sent back in another form",
             "leave it out, and let the handler return for messages that it has nothing to do with",
         )
 
@@ -255,7 +255,8 @@ def named(deployed: OnSqs, made: frozenset[str]) -> Iterator[Iterator[Problem]]:
     """Yield what is found of each name."""
     function, queue = known(deployed.function), deployed.queue
     yield misspelt_name(function.name, deployed.queue_name, made)
-    yield misspelt_name(function.name, deployed.error_name, made)
+    if deployed.error_name != DEFAULT_ERROR_QUEUE:  # which nobody misspelt
+        yield misspelt_name(function.name, deployed.error_name, made)
     if not isinstance(queue, Unknown) and queue.redrive is not None:
         redrive = queue.redrive
         yield misspelt_name(queue.name, redrive if isinstance(redrive, Unknown) else redrive.target_name, made)

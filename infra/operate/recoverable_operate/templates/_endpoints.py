@@ -105,7 +105,7 @@ def described(made: Made, variables: Mapping[str, str | Unknown] | Unknown) -> E
     unclear = next((each for each in (immediate, delayed, sessions) if isinstance(each, Unknown)), None)
     return Endpoint(
         where=made.where,
-        ladder=unclear or Ladder(immediate, delayed, said=True, ordered=sessions == "ordered"),
+        ladder=unclear or Ladder(immediate, delayed, said=True, ordered=sessions == "ordered", where=line_of(settings)),
         error_queue=error_queue_of(settings),
         handler_timeout=given("handler_timeout", timedelta, None),
         partial_responses=given("partial_responses", bool, default=True),
@@ -115,6 +115,14 @@ def described(made: Made, variables: Mapping[str, str | Unknown] | Unknown) -> E
         batch=given("batch", bool, default=False),
         lock=given("lock", timedelta, None),
     )
+
+
+def line_of(settings: Value) -> str:
+    """Return where the code makes a ladder: the line of its immediate retries, else that of its settings; empty where it does not."""
+    if not isinstance(settings, Made) or not settings.arguments or settings.name == FROM_ENVIRONMENT:
+        return ""
+    immediate = settings.arguments.get("immediate")
+    return immediate.where if isinstance(immediate, Made) else settings.where
 
 
 def plain(value: Value, kind: Any, where: str, default: Any) -> Any:

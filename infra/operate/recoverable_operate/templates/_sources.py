@@ -17,7 +17,7 @@ from recoverable_operate.rules._rule import Unknown
 MOST_FILES, MOST_BYTES = 200, 1_000_000
 """How much of a function's code is read: so many files, each of so many bytes."""
 
-NOT_CODE = {"__pycache__", "node_modules"}
+NOT_CODE = {"__MACOSX", "__pycache__", "node_modules"}
 """Folders without code of the function, besides hidden ones and virtual environments."""
 
 PACKAGE, OPERATE = "recoverable", "recoverable_operate"
@@ -141,9 +141,14 @@ def in_folder(folder: Path, without: tuple[str, ...]) -> Iterator[tuple[str, byt
             and not (here == folder and name in without)
         )
         for name in sorted(files):
-            if name.endswith(".py"):
+            if is_code(name):
                 path = here / name
                 yield path.relative_to(folder).as_posix(), file_text(path, name)
+
+
+def is_code(name: str) -> bool:
+    """True if a file is Python, and not what macOS notes beside one."""
+    return name.endswith(".py") and not name.startswith("._")
 
 
 def file_text(path: Path, name: str) -> bytes | Unknown:
@@ -162,7 +167,8 @@ def in_zip(path: Path) -> Iterator[tuple[str, bytes | Unknown]]:
     """Yield the Python files of a zip file."""
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
-            if PurePosixPath(member.filename).suffix == ".py":
+            path_in_zip = PurePosixPath(member.filename)
+            if is_code(path_in_zip.name) and not NOT_CODE & set(path_in_zip.parts):
                 large = member.file_size > MOST_BYTES
                 yield (
                     member.filename,
