@@ -26,6 +26,14 @@ def found(*words: str) -> Place:
     return place_of(parser.parse_args(words))
 
 
+def test_a_place_says_how_many_deliveries_its_queue_has_and_allows_queues_by_name(machine: Machine) -> None:
+    machine.own.write_text(place("prod", queue=ON_AZURE, max_delivery_count=40, allow=["orders"]))
+
+    prod = found("prod")
+
+    assert (prod.max_delivery_count, prod.allow) == (40, ("orders",))
+
+
 def test_a_place_says_how_its_queue_is_reached(machine: Machine) -> None:
     values: dict[str, Any] = {
         "poll": 5,
@@ -145,7 +153,7 @@ def test_a_token_is_shown_to_no_host_that_only_a_project_names(machine: Machine)
     [
         ({"queue": "orders-error"}, "queue is 'orders-error'; write an ARN of an SQS queue, or sb://NAMESPACE/QUEUE"),
         ({"queue": "https://sqs.test/1/orders"}, "write an ARN of an SQS queue"),
-        ({"queue": ORDERS, "allow": "orders"}, "allow is 'orders'; write a list of ARNs"),
+        ({"queue": ORDERS, "allow": "orders"}, "allow is 'orders'; write a list of names or addresses of queues"),
         ({"queue": ORDERS, "poll": 21}, "poll is '21'; write 1 to 20 seconds"),
         ({"queue": ORDERS, "poll": True}, "poll is 'True'; write 1 to 20 seconds"),
         ({"queue": ORDERS, "page_size": 0}, "page_size is '0'; write 1 or more"),

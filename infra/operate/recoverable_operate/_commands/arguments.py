@@ -147,7 +147,7 @@ def add_confirm(parser: argparse.ArgumentParser) -> None:
 def add_max_delivery_count(parser: argparse.ArgumentParser) -> None:
     """Add what Service Bus does not tell those who only listen."""
     parser.add_argument(
-        "--max-delivery-count", type=positive, default=10, metavar="N",
+        "--max-delivery-count", type=positive, metavar="N",
         help="Service Bus: the queue's MaxDeliveryCount, because what stays is delivered once more (default: 10)",
     )  # fmt: skip
 

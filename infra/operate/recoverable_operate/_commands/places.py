@@ -42,6 +42,7 @@ class Place:
         name: its name in a file; None where `--queue` names the queue.
         file: that file.
         connection: the environment variable with a connection string of Service Bus.
+        max_delivery_count: MaxDeliveryCount of a queue of Service Bus, which does not tell it those who only listen.
         allow: queues to which messages may say that they belong.
         poll: seconds of a long poll.
         page_size: messages of one table.
@@ -57,6 +58,7 @@ class Place:
     name: str | None = None
     file: Path | None = None
     connection: str = "SERVICE_BUS_CONNECTION"
+    max_delivery_count: int = 10
     allow: tuple[str, ...] = ()
     poll: int = 2
     page_size: int = 100
@@ -98,7 +100,8 @@ def is_address(value: object) -> bool:
 KEYS: dict[str, tuple[Callable[[object], bool], str]] = {
     "queue": (is_address, "an ARN of an SQS queue, or sb://NAMESPACE/QUEUE"),
     "connection": (is_text, "the name of the environment variable that holds a connection string"),
-    "allow": (lambda value: isinstance(value, list) and all(map(is_address, value)), "a list of ARNs, or of sb:// addresses"),
+    "allow": (lambda value: isinstance(value, list) and all(map(is_text, value)), "a list of names or addresses of queues, as --allow takes them"),
+    "max_delivery_count": (lambda value: type(value) is int and value > 0, "1 or more, as the queue has it"),
     "poll": (lambda value: type(value) is int and 0 <= value <= 20, "1 to 20 seconds, or 0 for a local server"),  # noqa: PLR2004  # ReceiveMessage, WaitTimeSeconds
     "page_size": (lambda value: type(value) is int and value > 0, "1 or more"),
     "endpoint": (lambda value: is_text(value) and str(value).startswith(("https://", "http://")), "https://HOST"),
@@ -185,8 +188,26 @@ def place_of(arguments: argparse.Namespace) -> Place:
         each.name: getattr(arguments, each.name, None) for each in fields(Place) if each.name not in ("queue", "allow")
     }
     options["endpoint"] = arguments.endpoint_url
+    if getattr(arguments, "connection", None) is not None:
+        check_connection(arguments.connection, found)
     given = {name: value for name, value in options.items() if value is not None}
     return replace(found, **given, allow=(*found.allow, *getattr(arguments, "allow", ())))
+
+
+def check_connection(name: str, place: Place) -> None:
+    """Refuse a connection that the queue cannot have, before anything is asked of the network.
+
+    Raises:
+        OperateError: the queue is one of SQS, or the environment variable is not set.
+    """
+    if not place.on_service_bus:
+        raise OperateError(
+            f"--connection is of Service Bus, and {place.queue} names a queue of SQS; write --queue sb://NAMESPACE/QUEUE"
+        )
+    if not os.environ.get(name):
+        raise OperateError(
+            f"the environment variable {name} of --connection is not set; put a connection string of Service Bus into it"
+        )
 
 
 def find_place(name: str) -> Place:

@@ -85,7 +85,7 @@ def opened(arguments: argparse.Namespace, terminal: Terminal, stop: Stop) -> Ite
     with closing(open_journal(arguments, terminal, clock)) as journal:
         show_doubts(terminal, journal, before=clock.now() - NO_ANSWER)
         if clients is None:
-            queue = open_service_bus(arguments, place, clock, stop)
+            queue = open_service_bus(place, clock, stop)
         else:
             queue = open_sqs(arguments, place, clients, journal, clock, stop)
         for note in queue.notes():
@@ -171,7 +171,7 @@ def open_sqs(
     )  # fmt: skip
 
 
-def open_service_bus(arguments: argparse.Namespace, place: Place, clock: Clock, stop: Stop) -> ErrorQueue:
+def open_service_bus(place: Place, clock: Clock, stop: Stop) -> ErrorQueue:
     """Return a Service Bus queue, with or without sessions, or dead letters.
 
     Raises:
@@ -179,8 +179,8 @@ def open_service_bus(arguments: argparse.Namespace, place: Place, clock: Clock, 
     """
     entity = entity_of(place.queue)
     reading, sending = clients_for(entity, os.environ.get(place.connection), place.connection)
-    most = getattr(arguments, "max_delivery_count", 10)
-    return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=place.poll)
+    most, poll = place.max_delivery_count, place.poll
+    return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=poll)
 
 
 def open_journal(arguments: argparse.Namespace, terminal: Terminal, clock: Clock) -> Journal:
