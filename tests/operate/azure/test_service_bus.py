@@ -10,7 +10,9 @@ import pytest
 from azure.servicebus import ServiceBusMessage
 
 from operate.azure.conftest import ERROR, Bus, NewBus
+from operate.conftest import Errors
 from operate.failing import fault_headers
+from recoverable_local.service_bus import Operation
 from recoverable_operate.errors._azure.receiver_client import Receiver
 
 DONE, PARTLY, REFUSED, NOTHING = 0, 1, 2, 3
@@ -283,8 +285,8 @@ def test_a_body_that_is_no_bytes_stays(bus: Bus) -> None:
 
     ran = bus.run("retry", "--allow", "bills", "--yes")
 
-    assert (ran.status, len(bus.seen()), bus.seen("bills")) == (PARTLY, 1, [])
-    assert "its body is an AMQP value, not bytes, of which no copy can be made" in ran.out
+    assert (ran.status, len(bus.seen()), bus.seen("bills")) == (REFUSED, 1, [])
+    assert "leave 1: message 1 cannot be copied: its body is an AMQP value" in ran.out
 
 
 def test_a_canary_that_comes_back_stops_the_rest(bus: Bus) -> None:
@@ -358,3 +360,28 @@ def test_messages_are_taken_ten_at_a_time(bus: Bus, monkeypatch: pytest.MonkeyPa
     bus.run("retry", "--to", "orders", "--yes")
 
     assert (asked[:3], len(bus.seen("orders"))) == ([1, 10, 10], 25)
+
+
+def test_a_busy_namespace_is_asked_again_after_a_pause(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recoverable_operate.errors._azure.senders_client.PAUSES", (0.0, 0.0))
+    bus.send_failed(headers=allowing(bus))
+    bus.namespace.fail(Operation.SEND, path="bills", times=2)
+
+    ran = bus.run("retry", "--allow", "bills", "--yes")
+
+    assert (ran.status, len(bus.seen("bills")), bus.seen()) == (DONE, 1, [])
+
+
+def test_a_connection_that_is_not_set_is_named_before_the_network_is_asked(bus: Bus) -> None:
+    ran = bus.run("list", "--connection", "BUSS")
+
+    assert (ran.status, ran.err) == (
+        REFUSED,
+        "recoverable errors: the environment variable BUSS of --connection is not set; put a connection string of Service Bus into it\n",
+    )
+
+
+def test_a_connection_with_a_queue_of_sqs_says_how_one_of_service_bus_is_named(errors: Errors) -> None:
+    ran = errors("list", "--queue", "orders-error", "--connection", "BUSS")
+
+    assert (ran.status, "write --queue sb://NAMESPACE/QUEUE" in ran.err) == (REFUSED, True)

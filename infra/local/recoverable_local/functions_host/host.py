@@ -17,13 +17,13 @@ from recoverable_local.functions_host.app.folder import SCRIPT, App, AppError, r
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.background import BackgroundServer
 from recoverable_local.functions_host.extension.client import namespace_of
-from recoverable_local.functions_host.extension.timestamps import mark_timestamps
 from recoverable_local.functions_host.journal import FunctionLog, Journal, Observer
 from recoverable_local.functions_host.sending import Outbox
 from recoverable_local.functions_host.serving import Served, ServingContext, served
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.functions_host.worker.worker import Function, Worker
 from recoverable_local.service_bus import QueueView, ServiceBusNamespace
+from recoverable_operate.errors import mark_types
 
 
 class LocalFunctions:
@@ -56,7 +56,7 @@ class LocalFunctions:
     def __init__(
         self, folder: str | Path, settings: Settings | None = None, *, observe: Observer | None = None
     ) -> None:
-        mark_timestamps()
+        mark_types()
         self.settings = settings or Settings()
         self.app = read_app(folder, given=self.settings.app_settings, environment=os.environ)
         self.namespace = None

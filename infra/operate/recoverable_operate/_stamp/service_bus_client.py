@@ -16,7 +16,8 @@ from recoverable._service_bus.wire import Copy as ServiceBusCopy
 from recoverable.azure._messages import ARRAYS
 from recoverable.hosting import Deadline, Environment, current_environment, now
 from recoverable_operate._stamp.copies import stamped
-from recoverable_operate.errors._azure.messages import address_of, failed_message, fields_of, typed_value, written
+from recoverable_operate.errors._azure.messages import address_of, failed_message, fields_of
+from recoverable_operate.errors._azure.typed_values import typed_value, written
 from recoverable_operate.errors._message import ACTIVE
 from recoverable_operate.errors._queue import Copy
 

@@ -43,6 +43,7 @@ class FailedMessage:
         state: active; or scheduled or deferred, which stay where they are.
         body_error: why the body is not here.
         problem: why the message cannot be read; None when it can.
+        unsendable: why no copy can be made of it; None when one can.
         body_in_queue: the hash of the body that it has in the queue, where somebody edited it; None when it is as it lies there.
         native: the broker's own record of it.
     """
@@ -60,6 +61,7 @@ class FailedMessage:
     state: str = field(default=ACTIVE, kw_only=True)
     body_error: str | None = field(default=None, kw_only=True)
     problem: str | None = field(default=None, kw_only=True)
+    unsendable: str | None = field(default=None, kw_only=True)
     body_in_queue: str | None = field(default=None, kw_only=True)
     native: Any = field(default=None, kw_only=True)
 

@@ -66,10 +66,10 @@ def destination(message: FailedMessage, rules: Rules, *, trusted_source: bool) -
         rules: what may be sent where.
         trusted_source: True if the broker's own word on where it dead-lettered a message from is enough.
     """
+    if (why := reason_to_stay(message, rules)) is not None:
+        return Refusal(why)
     if rules.to is not None:
         return checked(rules.to, rules)
-    if message.problem:
-        return Refusal(f"cannot be read ({message.problem}); it goes only where --to names a queue")
     allowed = {*rules.allowed, *([message.source] if trusted_source and message.source else [])}
     if address := message.headers.get(headers.FAILED_QUEUE_ADDRESS):
         return by_address(address, allowed, rules)
@@ -78,6 +78,15 @@ def destination(message: FailedMessage, rules: Rules, *, trusted_source: bool) -
     if message.source:
         return allowed_or_refused(message.source, allowed, rules)
     return Refusal("does not say where it failed; name a queue with --to")
+
+
+def reason_to_stay(message: FailedMessage, rules: Rules) -> str | None:
+    """Return why a message is sent nowhere, whatever its headers say; None when it may be."""
+    if message.unsendable:
+        return f"message {message.broker_id} cannot be copied: {message.unsendable}"
+    if message.problem and rules.to is None:
+        return f"cannot be read ({message.problem}); it goes only where --to names a queue"
+    return None
 
 
 def by_address(address: str, allowed: Collection[str], rules: Rules) -> Target | Refusal:
@@ -92,7 +101,7 @@ def allowed_or_refused(address: str, allowed: Collection[str], rules: Rules) -> 
     """Return the queue if it is allowed."""
     if address in allowed:
         return checked(address, rules)
-    return Refusal(f"says that it failed at {address}, which does not have this queue for its dead letters", address)
+    return Refusal(f"says that it failed at {address}, which nothing here confirms", address)
 
 
 def by_name(name: str, allowed: Collection[str], rules: Rules) -> Target | Refusal:
@@ -102,7 +111,7 @@ def by_name(name: str, allowed: Collection[str], rules: Rules) -> Target | Refus
         case [address]:
             return checked(address, rules)
         case []:
-            return Refusal(f"says that it failed at {name}, which does not have this queue for its dead letters", name)
+            return Refusal(f"says that it failed at {name}, which nothing here confirms", name)
         case _:
             return Refusal(f"says that it failed at {name}, which may be any of {', '.join(fitting)}; use --to")
 
@@ -142,7 +151,9 @@ def copy_changes(message: FailedMessage) -> Changes:
 
 
 def ladder_time(message: FailedMessage) -> timedelta:
-    """Return how long its attempts took last time, from the first failure to the last; else the default ladder's."""
+    """Return how long its attempts took last time, from the first failure to the last; nothing for a single one, and the default ladder's where that is not said."""
     first = headers.read_date(message.headers, headers.FIRST_FAILED_AT)
     last = headers.read_date(message.headers, faults.TIME_OF_FAILURE)
-    return last - first if first and last and last > first else DEFAULT_LADDER
+    if first and last:
+        return max(last - first, timedelta(0))
+    return timedelta(0) if message.attempts == 1 else DEFAULT_LADDER

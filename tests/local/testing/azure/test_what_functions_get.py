@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import azure.functions as func
 import pytest
 from azure.functions.servicebus import ServiceBusMessageInConverter
+from azure.servicebus import ServiceBusMessage
+from azure.servicebus.amqp import AmqpAnnotatedMessage, AmqpMessageProperties
 
 from local.testing.azure.apps import QUEUE, app
 from recoverable_local.testing import ServiceBusWorld
@@ -70,6 +73,24 @@ def test_properties_may_hold_whatever_a_sender_writes(service_bus_world: Service
     service_bus_world.send(QUEUE, "x", attributes=inside)
     [message] = delivered(service_bus_world)
     assert message.application_properties == inside
+
+
+def test_a_message_without_a_body_has_an_empty_one(service_bus_world: ServiceBusWorld) -> None:
+    service_bus_world.create_queue(QUEUE)
+    with service_bus_world.client.get_queue_sender(QUEUE) as sender:
+        sender.send_messages(ServiceBusMessage(None))
+    [message] = delivered(service_bus_world)
+    assert message.get_body() == b""
+
+
+@pytest.mark.parametrize("identity", [7, UUID(int=7)], ids=["number", "uuid"])
+def test_an_id_that_is_no_text_becomes_one(service_bus_world: ServiceBusWorld, identity: Any) -> None:
+    service_bus_world.create_queue(QUEUE)
+    with service_bus_world.client.get_queue_sender(QUEUE) as sender:
+        ids = AmqpMessageProperties(message_id=identity, correlation_id=identity)
+        sender.send_messages(AmqpAnnotatedMessage(data_body=b"x", properties=ids))
+    [message] = delivered(service_bus_world)
+    assert (message.message_id, message.correlation_id) == (str(identity), str(identity))
 
 
 def test_a_message_without_time_to_live_expires_at_the_end_of_time(service_bus_world: ServiceBusWorld) -> None:

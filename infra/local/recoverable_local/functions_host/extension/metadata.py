@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable_local.functions_host.extension.timestamps import timestamp_text
 from recoverable_local.functions_host.worker.rpc import Json, format_time, longs
-from recoverable_local.service_bus.amqp.types import Timestamp
+from recoverable_operate.errors import MarkedInt, RawDecimal, decimal_text, id_text
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusReceivedMessage
@@ -55,14 +55,16 @@ def data_of(message: ServiceBusReceivedMessage, *, text: bool) -> bytes | str:
 
 
 def body_of(message: ServiceBusReceivedMessage) -> bytes:
-    """Return the body's bytes.
+    """Return the body's bytes; none for a message without a body.
 
     Raises:
         ValueError: The body is an AMQP value or sequence, for which .NET's `ServiceBusReceivedMessage.Body` raises.
     """
-    if message.body_type.value != "data":
-        raise ValueError(f"the body is an AMQP {message.body_type.value}; send it as data")
-    return b"".join(message.body)
+    if message.body_type.value == "data":
+        return b"".join(message.body)
+    if message.body is None:
+        return b""
+    raise ValueError(f"the body is an AMQP {message.body_type.value}; send it as data")
 
 
 def _metadata(message: ServiceBusReceivedMessage) -> dict[str, Any]:
@@ -78,14 +80,14 @@ def _metadata(message: ServiceBusReceivedMessage) -> dict[str, Any]:
         "ExpiresAt": _date(expires, zone="+00:00"),
         "EnqueuedTimeUtc": _date(enqueued),
         "EnqueuedTime": _date(enqueued, zone="+00:00"),
-        "MessageId": message.message_id,
+        "MessageId": id_text(message.message_id),
         "ContentType": message.content_type,
         "ReplyTo": message.reply_to,
         "SequenceNumber": message.sequence_number,
         "To": message.to,
         "Subject": message.subject,
         "Label": message.subject,
-        "CorrelationId": message.correlation_id,
+        "CorrelationId": id_text(message.correlation_id),
         "ApplicationProperties": properties,
         "UserProperties": properties,
         "SessionId": message.session_id,
@@ -135,8 +137,10 @@ def _value(value: Any) -> Any:
     match value:
         case bytes():
             return _text_or_bytes(value)
-        case Timestamp():
+        case MarkedInt(amqp_type="TIMESTAMP"):
             return timestamp_text(value)
+        case RawDecimal():
+            return Json(float(decimal_text(value)))
         case list():
             return [_value(each) for each in value]
         case dict():

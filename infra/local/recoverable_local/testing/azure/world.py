@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from recoverable._service_bus.senders import Broker
 from recoverable.headers import texts
-from recoverable_local.functions_host.extension.timestamps import mark_timestamps
 from recoverable_local.testing.azure.app import App, functions_of
 from recoverable_local.testing.azure.broker.contents import properties_of
 from recoverable_local.testing.azure.broker.queues import Queues
@@ -26,7 +25,7 @@ from recoverable_local.testing.engine.redriving import Options, Redriven, WorldC
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.engine.virtual import START, Duration, seconds_of
 from recoverable_operate.errors import Entity as ErrorEntity
-from recoverable_operate.errors import Stop, open_entity
+from recoverable_operate.errors import Stop, mark_types, open_entity
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient
@@ -42,7 +41,7 @@ class ServiceBusWorld(EntityWorld):
     """
 
     def __init__(self, *, start: datetime = START, create_missing: bool = True, most_invocations: int = 10_000) -> None:
-        mark_timestamps()
+        mark_types()
         start = start.astimezone(UTC)
         fault_points = (*CALLS, *STEPS)
         super().__init__(

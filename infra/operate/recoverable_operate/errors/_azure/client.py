@@ -140,7 +140,7 @@ class ServiceBusErrorQueue:
             received = self._receive()
             yield from self._split(received)
             if all((each.sequence_number or 0) > self._chosen_last for each in received):
-                self._ended = "they are no longer there, or locked by another receiver"
+                self._ended = "they are no longer there, or locked by another receiver, such as a run that was killed; run it again in a minute"
                 return
 
     def missed(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -12,6 +12,15 @@ from uuid import UUID
 from recoverable._service_bus.wire import changed, in_milliseconds
 from recoverable.azure._messages import ARRAYS
 from recoverable.headers import FOLDED, MESSAGE_ID, TIME_SENT, read_date, sendable, texts
+from recoverable_operate.errors._azure.amqp_types import UNSENDABLE, id_text
+from recoverable_operate.errors._azure.typed_values import (
+    plain_value,
+    shown_value,
+    text_of,
+    typed_values,
+    types_in,
+    written,
+)
 from recoverable_operate.errors._message import ACTIVE, DEFERRED, EDIT_OF, SCHEDULED, FailedMessage, problem_of
 from recoverable_operate.errors._queue import Copy
 
@@ -26,6 +35,15 @@ DATA_BODY = "data"
 STATES = {1: DEFERRED, 2: SCHEDULED}
 """Service Bus's numbers for the states that no receiver gets (`ServiceBusMessageState`)."""
 
+OF_THE_BROKER = frozenset(
+    (
+        "x-opt-enqueued-time", "x-opt-sequence-number", "x-opt-locked-until", "x-opt-message-state", "x-opt-lock-token",
+        "x-opt-enqueue-sequence-number", "x-opt-deadletter-source", "x-opt-scheduled-enqueue-time", "x-opt-partition-key",
+        "x-opt-via-partition-key", "x-opt-partition-id", "x-opt-publisher", "x-opt-offset",
+    )
+)  # fmt: skip
+"""The annotations of Service Bus's own; those that a sender sets are among the fields."""
+
 DEAD_LETTER_PROPERTIES = ("DeadLetterReason", "DeadLetterErrorDescription")
 """Properties in which Service Bus writes why it dead-lettered a message."""
 
@@ -36,58 +54,41 @@ class UncopyableBody(Exception):
 
 def record_of(received: ServiceBusReceivedMessage) -> Record:
     """Return a received or peeked message as JSON can hold it."""
-    is_data = received.body_type.value == DATA_BODY
-    body = b"".join(received.body) if is_data else b""
+    raw = received.raw_amqp_message
+    encoding = raw.properties.content_encoding if raw.properties else None
     return {
         "sequenceNumber": received.sequence_number,
         "enqueuedAt": written(received.enqueued_time_utc),
         "deliveryCount": received.delivery_count or 0,
         "state": STATES.get(int(received.state), ACTIVE),
-        "body": b64encode(body).decode() if is_data else None,
+        "body": None if (body := body_of(received)) is None else b64encode(body).decode(),
         "bodyType": received.body_type.name.lower(),
-        "messageId": received.message_id,
+        "messageId": id_text(received.message_id),
         "deadLetterSource": received.dead_letter_source,
-        "fields": {name: value for name in ARRAYS if (value := getattr(received, name))},
-        "properties": {
-            text_of(name): typed_value(value) for name, value in (received.application_properties or {}).items()
-        },
+        "fields": {name: id_text(value) for name in ARRAYS if (value := getattr(received, name)) not in (None, "")},
+        "contentEncoding": None if encoding is None else text_of(encoding),
+        "annotations": typed_values(raw.annotations, without=OF_THE_BROKER),
+        "footer": typed_values(raw.footer),
+        "properties": typed_values(received.application_properties),
     }
 
 
-def typed_value(value: Any) -> dict[str, Any]:
-    """Return a property with the name of its type. The SDK gives texts as bytes."""
-    match value:
-        case bytes() | str():
-            return {"type": "string", "value": text_of(value)}
-        case datetime():
-            return {"type": "datetime", "value": written(value)}
-        case UUID():
-            return {"type": "uuid", "value": str(value)}
-        case bool() | int() | float() | None:
-            return {"type": type(value).__name__, "value": value}
-        case _:
-            return {"type": "string", "value": str(value)}
+def body_of(received: ServiceBusReceivedMessage) -> bytes | None:
+    """Return the body's bytes, none of them for a message without a body or with a null, as .NET has it; None for an AMQP value or sequence."""
+    if received.body_type.value == DATA_BODY:
+        return b"".join(received.body)
+    return b"" if received.body is None else None
 
 
-def plain_value(typed: Mapping[str, Any]) -> Any:
-    """Return the property of its type."""
-    match typed["type"]:
-        case "datetime":
-            return datetime.fromisoformat(typed["value"])
-        case "uuid":
-            return UUID(typed["value"])
-        case _:
-            return typed["value"]
-
-
-def text_of(value: Any) -> str:
-    """Return a text that the SDK gives as bytes."""
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-def written(moment: datetime | None) -> str | None:
-    """Return the moment as text."""
-    return moment.astimezone(UTC).isoformat() if moment else None
+def why_unsendable(record: Record) -> str | None:
+    """Return why no copy can be made of a message; None where one can."""
+    if record["body"] is None:
+        return f"its body is an AMQP {record['bodyType']}"
+    for section in ("properties", "annotations", "footer"):
+        for name, typed in record.get(section, {}).items():
+            if found := sorted(set(types_in(typed)) & UNSENDABLE):
+                return f"its {section} have {name!r} of AMQP's type {found[0].lower()}"
+    return None
 
 
 def failed_message(record: Record, *, namespace: str, dead_letters_of: str | None) -> FailedMessage:
@@ -98,8 +99,7 @@ def failed_message(record: Record, *, namespace: str, dead_letters_of: str | Non
         namespace: its namespace.
         dead_letters_of: the queue or subscription of whose dead-letter subqueue it is; None for a message of a queue.
     """
-    properties = {name: each["value"] for name, each in record["properties"].items()}
-    headers = texts(properties)
+    headers = texts({name: shown_value(each) for name, each in record["properties"].items()})
     enqueued = datetime.fromisoformat(record["enqueuedAt"]) if record["enqueuedAt"] else None
     source = record["deadLetterSource"] or dead_letters_of
     reason = ": ".join(headers[name] for name in DEAD_LETTER_PROPERTIES if name in headers) or None
@@ -120,6 +120,7 @@ def failed_message(record: Record, *, namespace: str, dead_letters_of: str | Non
         state=record["state"],
         body_error=None if record["body"] is not None else f"an AMQP {record['bodyType']}, not bytes",
         problem=problem_of(headers),
+        unsendable=why_unsendable(record),
         native=record,
     )
 
@@ -135,10 +136,11 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
     record = copy.message.native
     if copy.message.body is None:
         raise UncopyableBody(f"its body is {copy.message.body_error}, of which no copy can be made")
-    properties = {name: plain_value(each) for name, each in record["properties"].items()}
-    kept = {name: value for name, value in properties.items() if not isinstance(value, datetime | UUID)}
-    others = {name: value for name, value in properties.items() if name not in kept and name not in copy.changes}
     removed = dict.fromkeys((*DEAD_LETTER_PROPERTIES, FOLDED)) if copy.changes else {}  # it has what they keep
+    changes = {**removed, **copy.changes}
+    properties = {name: plain_value(each) for name, each in record["properties"].items() if name not in changes}
+    others = {name: value for name, value in properties.items() if isinstance(value, datetime | UUID | dict)}
+    kept = {name: value for name, value in properties.items() if name not in others}
     fields = sendable(record["fields"])
     if "session_id" in fields:
         fields.pop("partition_key", None)  # Service Bus wants both the same, and takes the session's alone
@@ -146,8 +148,17 @@ def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timede
         **fields,
         "body": copy.message.body,
         "message_id": identity(copy, namespace, entity, to),
-        "application_properties": changed(kept, {**removed, **copy.changes}) | others,
+        "application_properties": changed(kept, changes) | others,
         **({"scheduled_enqueue_time_utc": in_milliseconds(now + delay)} if delay else {}),
+    }
+
+
+def sections_of(record: Record) -> Record:
+    """Return what the SDK sets on AMQP's own form of a message alone, without what the broker writes itself."""
+    return {
+        "content_encoding": record.get("contentEncoding"),
+        "annotations": {name: plain_value(each) for name, each in record.get("annotations", {}).items()},
+        "footer": {name: plain_value(each) for name, each in record.get("footer", {}).items()},
     }
 
 
@@ -173,8 +184,11 @@ def checked_record(line: Mapping[str, Any]) -> Record:
         raise ValueError("sequenceNumber or state is none")
     if record["body"] is not None:
         b64decode(record["body"], validate=True)
-    for each in record["properties"].values():
-        plain_value(each)
+    record = {"contentEncoding": None, "annotations": {}, "footer": {}, **record}
+    for section in ("properties", "annotations", "footer"):
+        for each in record[section].values():
+            plain_value(each)
+            shown_value(each)
     if not all(name in ARRAYS and isinstance(text, str) for name, text in record["fields"].items()):
         raise ValueError("fields has what no message has")
     return {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recoverable._service_bus.app_settings import ConnectionString
 from recoverable_operate.errors._azure.answers import call_error
 from recoverable_operate.errors._azure.entity import Entity
+from recoverable_operate.errors._azure.marking_client import mark_types
 from recoverable_operate.errors._queue import OperateError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def clients_for(entity: Entity, connection: str | None, name: str) -> tuple[Serv
         OperateError: a package is missing, or the connection string is of another namespace.
     """
     try:
+        mark_types()
         return new_client(entity, connection, name, TRIES_AGAIN), new_client(entity, connection, name, 0)
     except ModuleNotFoundError as error:
         raise needs(error) from None

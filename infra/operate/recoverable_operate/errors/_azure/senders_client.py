@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recoverable._service_bus.answers import failure_of
 from recoverable_operate.errors._azure.answers import describe
 from recoverable_operate.errors._azure.entity import Entity, entity_of
-from recoverable_operate.errors._azure.messages import UncopyableBody, fields_of
+from recoverable_operate.errors._azure.messages import UncopyableBody, fields_of, sections_of
 from recoverable_operate.errors._queue import Clock, Copy, SendResult
 
 if TYPE_CHECKING:
-    from azure.servicebus import ServiceBusClient, ServiceBusSender
+    from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
+
+PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds after which a send is repeated that a busy namespace refused."""
 
 IDLE = timedelta(minutes=5)
 """After so long a sender is opened anew: Service Bus closes links that are idle for ten minutes, and a send must not
@@ -35,14 +38,15 @@ class Senders:
 
     def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
         """Send the copies together; if they are refused together, one by one."""
-        result, ready = SendResult(), list[tuple[str, dict[str, Any]]]()
+        result = SendResult()
+        ready: list[tuple[str, ServiceBusMessage]] = []
         target = entity_of(to)
         if target.namespace != self._source.namespace:
             why = f"{to} is in another namespace, to which this command does not send"
             return SendResult(refused=dict.fromkeys((each.message.broker_id for each in copies), why))
         for copy in copies:
             try:
-                ready.append((copy.message.broker_id, self._fields(copy, target, delay)))
+                ready.append((copy.message.broker_id, self._message(copy, target, delay)))
             except UncopyableBody as error:
                 result.refused[copy.message.broker_id] = str(error)
         if ready:
@@ -55,15 +59,21 @@ class Senders:
             sender.close()
         self._open.clear()
 
-    def _fields(self, copy: Copy, target: Entity, delay: timedelta) -> dict[str, Any]:
-        names = {"namespace": self._source.namespace, "entity": self._source.path, "to": target.path}
-        return fields_of(copy, **names, delay=delay, now=self._clock.now())
-
-    def _send(self, target: Entity, ready: list[tuple[str, dict[str, Any]]], result: SendResult) -> None:
+    def _message(self, copy: Copy, target: Entity, delay: timedelta) -> ServiceBusMessage:
         from azure.servicebus import ServiceBusMessage
 
+        names = {"namespace": self._source.namespace, "entity": self._source.path, "to": target.path}
+        message = ServiceBusMessage(**fields_of(copy, **names, delay=delay, now=self._clock.now()))
+        raw, sections = message.raw_amqp_message, sections_of(copy.message.native)
+        if raw.properties and sections["content_encoding"]:
+            raw.properties.content_encoding = sections["content_encoding"]
+        raw.annotations = {**(raw.annotations or {}), **sections["annotations"]}
+        raw.footer = sections["footer"] or None
+        return message
+
+    def _send(self, target: Entity, ready: list[tuple[str, ServiceBusMessage]], result: SendResult) -> None:
         try:
-            self._sender(target.path).send_messages([ServiceBusMessage(**fields) for _, fields in ready])
+            self._send_patiently(target.path, [message for _, message in ready])
         except Exception as error:  # noqa: BLE001  # whatever it is, the result holds it
             why = describe(error, target.address, "Send")
             if not failure_of(error).is_for_good:
@@ -76,6 +86,17 @@ class Senders:
                         self._send(target, [each], result)
         else:
             result.sent += [number for number, _ in ready]
+
+    def _send_patiently(self, path: str, messages: list[ServiceBusMessage]) -> None:
+        """Send, again after growing pauses while the namespace is busy, which took none of them."""
+        for pause in PAUSES:
+            try:
+                return self._sender(path).send_messages(messages)
+            except Exception as error:
+                if failure_of(error).kind != "busy":
+                    raise
+            self._clock.sleep(pause)
+        return self._sender(path).send_messages(messages)
 
     def _sender(self, path: str) -> ServiceBusSender:
         now = self._clock.now()
