@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recoverable_local.service_bus import CorrelationFilter, Queue, Subscription, Topic, TrueFilter
+from recoverable_local.service_bus import CorrelationFilter, Queue, Rule, SqlFilter, Subscription, Topic, TrueFilter
 from recoverable_local.service_bus.config_file import read_config
 from recoverable_operate._cli import main
 
@@ -99,11 +99,41 @@ def test_a_file_that_cannot_be_served_is_refused_in_one_line(
     assert (status, said in capsys.readouterr().err) == (2, True)
 
 
-def test_a_filter_that_is_not_served_is_refused(tmp_path: Path) -> None:
-    sql = {"Name": "big", "Properties": {"FilterType": "Sql", "SqlFilter": {"SqlExpression": "total > 5"}}}
-    file = written(tmp_path, Topics=[{"Name": "events", "Subscriptions": [{"Name": "audit", "Rules": [sql]}]}])
+def subscribed(rule: str) -> str:
+    """Return a config file with a rule, and with comments as Microsoft's own has them."""
+    return f"""// {{ all entities }}
+{{"UserConfig": {{"Namespaces": [{{"Name": "ns", /* one "topic" */ "Queues": [], "Topics": [{{"Name": "events", "Subscriptions": [
+  {{"Name": "audit", "Rules": [{{"Name": "big", "Properties": {rule}}}]}} // the only one
+]}}]}}]}}}}"""
 
-    with pytest.raises(
-        ValueError, match="the rule 'big' has a filter of type 'Sql', or an action; write a filter of type"
-    ):
+
+def test_a_rule_may_be_of_sql_with_an_action(tmp_path: Path) -> None:
+    file = tmp_path / "Config.json"
+    rule = {
+        "FilterType": "Sql",
+        "SqlFilter": {"SqlExpression": "url LIKE 'http://%'"},
+        "Action": {"SqlExpression": "SET sys.To = 'Entity'"},
+    }
+    file.write_text(subscribed(json.dumps(rule)))
+
+    _, topics = read_config(file)
+
+    rules = (Rule(SqlFilter("url LIKE 'http://%'"), "SET sys.To = 'Entity'"),)
+    assert topics == [Topic("events", (Subscription("audit", rules),))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"FilterType": "Sql", "SqlFilter": {"SqlExpression": "total > @least"}}, "the parameter @least"),
+        ({"FilterType": "None"}, "it has a filter of type 'None'; write 'Sql' or 'Correlation'"),
+    ],
+)
+def test_a_filter_that_is_not_served_is_refused(tmp_path: Path, rule: dict[str, object], said: str) -> None:
+    file = tmp_path / "Config.json"
+    file.write_text(subscribed(json.dumps(rule)))
+
+    with pytest.raises(ValueError, match="the rule 'big': ") as refused:
         read_config(file)
+
+    assert said in str(refused.value)

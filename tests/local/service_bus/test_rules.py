@@ -12,7 +12,7 @@ from azure.servicebus.exceptions import ServiceBusError
 
 from local.service_bus.bus import Bus
 from local.service_bus.conftest import Serve
-from recoverable_local.service_bus import CorrelationFilter, Queue, Subscription, Topic, TrueFilter
+from recoverable_local.service_bus import CorrelationFilter, Queue, Rule, SqlFilter, Subscription, Topic, TrueFilter
 from recoverable_local.service_bus.amqp.decoding import decode
 from recoverable_local.service_bus.broker.namespace import Namespace
 from recoverable_local.service_bus.links.rules import listed
@@ -80,9 +80,10 @@ def test_a_rule_that_is_added_lets_messages_through_and_one_that_is_removed_no_m
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a second of one name": ("add-rule", {"rule_name": "$Default", "rule_description": PLACED}, "already exists"),
     "one that is missing": ("remove-rule", {"rule_name": "absent"}, "could not be found"),
-    "SQL": ("add-rule", {"rule_name": "r", "rule_description": {"sql-filter": {"expression": "a = 1"}}}, "no other SQL"),
-    "an action": ("add-rule", {"rule_name": "r", "rule_description": {**PLACED, "sql-rule-action": {"expression": "SET a = 1"}}}, "no actions"),
-    "a filter of nothing": ("add-rule", {"rule_name": "r", "rule_description": {"correlation-filter": {}}}, "no other SQL|names nothing"),
+    "arithmetic": ("add-rule", {"rule_name": "r", "rule_description": {"sql-filter": {"expression": "a + 1 = 1"}}}, "arithmetic"),
+    "no filter": ("add-rule", {"rule_name": "r", "rule_description": {}}, "neither a correlation-filter nor a sql-filter"),
+    "an action of a function": ("add-rule", {"rule_name": "r", "rule_description": {**PLACED, "sql-rule-action": {"expression": "SET a = newid()"}}}, "anything but a constant"),
+    "a filter of nothing": ("add-rule", {"rule_name": "r", "rule_description": {"correlation-filter": {}}}, "names nothing|neither"),
 }  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def test_a_queue_has_no_rules(serve: Serve) -> None:
 
 
 def test_the_answer_has_the_descriptors_by_which_the_javascript_sdk_reads_it() -> None:
-    filters = (TrueFilter(), CorrelationFilter(subject="placed"))
+    filters = (TrueFilter(), CorrelationFilter(subject="placed"), Rule(SqlFilter("a = 1"), "SET b = 2"))
     namespace = Namespace([], [Topic("events", (Subscription("billing", filters),))], clock=time.time)
 
     found = listed(namespace.find("events/Subscriptions/billing"), {"top": 9, "skip": 0})
@@ -119,4 +120,5 @@ def test_the_answer_has_the_descriptors_by_which_the_javascript_sdk_reads_it() -
     assert [(each.code, each.value[0].code, each.value[1].code) for each in described] == [
         (1335734829060, 83483426823, 1335734829061),
         (1335734829060, 83483426825, 1335734829061),
+        (1335734829060, 83483426822, 1335734829062),
     ]

@@ -12,7 +12,7 @@ The modules, from the network inwards:
 This package imports nothing of `recoverable`: any program that speaks to Service Bus can use it.
 """
 
-from recoverable_local.service_bus.broker.filters import CorrelationFilter, TrueFilter
+from recoverable_local.service_bus.broker.filters import CorrelationFilter, Rule, SqlFilter, TrueFilter
 from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 from recoverable_local.service_bus.emulator import ServiceBusNamespace
 from recoverable_local.service_bus.faults import DropConnection, Fault, LoseAnswer, Operation, Refuse
@@ -28,8 +28,10 @@ __all__ = [
     "Queue",
     "QueueView",
     "Refuse",
+    "Rule",
     "SeenMessage",
     "ServiceBusNamespace",
+    "SqlFilter",
     "Subscription",
     "Topic",
     "TrueFilter",

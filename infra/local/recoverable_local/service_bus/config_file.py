@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from recoverable._service_bus.app_settings import duration
-from recoverable_local.service_bus.broker.filters import CorrelationFilter, Filter, TrueFilter
+from recoverable_local.service_bus.broker.filters import CorrelationFilter, Filter, Rule, SqlFilter, TrueFilter
 from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
 
 _NAMES = {
@@ -18,6 +19,7 @@ _NAMES = {
     "DeadLetteringOnMessageExpiration": "dead_lettering_on_message_expiration",
     "RequiresSession": "requires_session",
     "DuplicateDetectionHistoryTimeWindow": "duplicate_detection_window",
+    "DeadLetteringOnFilterEvaluationExceptions": "dead_lettering_on_filter_evaluation_exceptions",
     "ForwardTo": "forward_to",
     "ForwardDeadLetteredMessagesTo": "forward_dead_lettered_messages_to",
 }
@@ -46,7 +48,7 @@ def read_config(path: Path) -> tuple[list[Queue], list[Topic]]:
         ValueError: It is not of this format, or has what Service Bus refuses, or a filter that is not served here.
     """
     try:
-        namespaces = json.loads(path.read_text("utf-8"))["UserConfig"]["Namespaces"]
+        namespaces = json.loads(without_comments(path.read_text("utf-8")))["UserConfig"]["Namespaces"]
         queues = [_queue(each) for one in namespaces for each in one.get("Queues", ())]
         topics = [_topic(each) for one in namespaces for each in one.get("Topics", ())]
     except (KeyError, TypeError, AttributeError) as error:
@@ -70,7 +72,7 @@ def _topic(topic: Json) -> Topic:
 
 
 def _subscription(subscription: Json) -> Subscription:
-    rules = tuple(_filter(each) for each in subscription.get("Rules", ())) or (TrueFilter(),)
+    rules = tuple(_rule(each) for each in subscription.get("Rules", ())) or (TrueFilter(),)
     return Subscription(subscription["Name"], rules, **_settings(subscription))
 
 
@@ -86,14 +88,33 @@ def _settings(entity: Json) -> dict[str, Any]:
     return {_NAMES[name]: duration(value) if name in _DURATIONS else value for name, value in given.items()}
 
 
-def _filter(rule: Json) -> Filter:
-    properties = rule["Properties"]
-    if properties.get("FilterType") != "Correlation" or "Action" in properties:
-        raise ValueError(
-            f"the rule {rule['Name']!r} has a filter of type {properties.get('FilterType')!r}, or an action; write a filter of type"
-            " 'Correlation'; SQL is not served here"
-        )
-    wanted: Json = properties["CorrelationFilter"]
-    for name in wanted.keys() - _COMPARED:
-        raise ValueError(f"the rule {rule['Name']!r} compares {name!r}; write some of {', '.join(_COMPARED)}")
+def _rule(rule: Json) -> Filter | Rule:
+    try:
+        properties = rule["Properties"]
+        found, action = _filter(properties), properties.get("Action", {}).get("SqlExpression")
+        return Rule(found, action) if action else found
+    except ValueError as error:
+        raise ValueError(f"the rule {rule['Name']!r}: {error}") from error
+
+
+def _filter(properties: Json) -> Filter:
+    match properties.get("FilterType"):
+        case "Sql":
+            return SqlFilter(properties["SqlFilter"]["SqlExpression"])
+        case "True" | "TrueFilter":
+            return TrueFilter()
+        case "Correlation":
+            wanted: Json = properties["CorrelationFilter"]
+        case other:
+            raise ValueError(f"it has a filter of type {other!r}; write 'Sql' or 'Correlation'")
+    if unknown := sorted(wanted.keys() - _COMPARED):
+        raise ValueError(f"it compares {unknown[0]!r}; write some of {', '.join(_COMPARED)}")
     return CorrelationFilter(**{_COMPARED[name]: value for name, value in wanted.items() if value not in ("", None)})
+
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def without_comments(text: str) -> str:
+    """Return JSON without its comments, which Microsoft's own files have."""
+    return _COMMENT.sub(lambda found: found[1] or " ", text)

@@ -8,7 +8,7 @@ from uuid import UUID
 from recoverable_local.service_bus.broker.agenda import Agenda, Clock
 from recoverable_local.service_bus.broker.consumers import Consumer
 from recoverable_local.service_bus.broker.dispatcher import Dispatcher
-from recoverable_local.service_bus.broker.filters import Filter
+from recoverable_local.service_bus.broker.filters import Rule
 from recoverable_local.service_bus.broker.holding.content import Content
 from recoverable_local.service_bus.broker.holding.duplicates import Duplicates
 from recoverable_local.service_bus.broker.holding.locks import Locks
@@ -38,7 +38,8 @@ class Entity:
             message that cannot be forwarded.
         transfer_to: Takes messages that cannot be forwarded; None dead-letters them.
 
-    `rules` are the filters of a subscription by their names; None for what is none.
+    `rules` are those of a subscription by their names; None for what is none. `dead_letters_unfiltered` says what becomes of a message
+    of which none of them can be decided.
     """
 
     def __init__(
@@ -52,7 +53,8 @@ class Entity:
         transfer_to: Outlet | None = None,
     ) -> None:
         self.profile, self.outlet, self._clock, self._agenda = profile, outlet, clock, agenda
-        self.rules: dict[str, Filter] | None = None
+        self.rules: dict[str, Rule] | None = None
+        self.dead_letters_unfiltered = True
         self.store = MessageStore(by_session=profile.sessions)
         self.locks = Locks(profile.lock, clock, agenda, lambda each: self._settler.apply(each, _ABANDON))
         self.sessions = Sessions(profile.lock, clock, agenda, lambda each: self._hand_back_session(each, _ABANDON))
@@ -100,6 +102,14 @@ class Entity:
         except RefusedError as refused:
             orphan = Message(content, self.store.next_number(), self._clock(), first_number=first)
             self._settler.dead_letter(orphan, Verdict(Verb.DEAD_LETTER, refused.condition, refused.description))
+
+    def refuse_published(self, message: Message, why: str) -> None:
+        """Dead-letter a message that a topic publishes and no rule can be decided for, or drop it, as the subscription says."""
+        if self.dead_letters_unfiltered:
+            orphan = Message(
+                message.content, self.store.next_number(), self._clock(), first_number=message.sequence_number
+            )
+            self._settler.dead_letter(orphan, Verdict(Verb.DEAD_LETTER, "FilterEvaluationException", why))
 
     def cancel(self, numbers: Sequence[int]) -> None:
         """Cancel scheduled messages, all or none.

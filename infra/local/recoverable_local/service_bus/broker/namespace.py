@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from recoverable_local.service_bus.amqp import encoding as e
 from recoverable_local.service_bus.broker.agenda import Agenda, Clock
 from recoverable_local.service_bus.broker.entity import Entity
-from recoverable_local.service_bus.broker.filters import matches
+from recoverable_local.service_bus.broker.filters import changed, matches, rule_of
+from recoverable_local.service_bus.broker.holding.content import Content
 from recoverable_local.service_bus.broker.holding.messages import Message
 from recoverable_local.service_bus.broker.profile import (
     DEAD_LETTERS,
@@ -21,6 +23,7 @@ from recoverable_local.service_bus.broker.profile import (
 )
 from recoverable_local.service_bus.broker.refusals import RefusedError, disabled, not_found
 from recoverable_local.service_bus.broker.settings import Queue, Subscription, Topic
+from recoverable_local.service_bus.broker.sql import EvaluationError
 
 _MAX_HOPS = 4  # Service Bus
 
@@ -124,8 +127,9 @@ class Namespace:
         forward_to, dead_to = subscription.forward_to, subscription.forward_dead_lettered_messages_to
         entity = self._receivable(of_subscription(subscription, topic=topic), forward_to, dead_to)
         entity.rules = {
-            f"rule-{place}" if place else DEFAULT_RULE: each for place, each in enumerate(subscription.filters)
+            f"rule-{place}" if place else DEFAULT_RULE: rule_of(each) for place, each in enumerate(subscription.filters)
         }
+        entity.dead_letters_unfiltered = subscription.dead_lettering_on_filter_evaluation_exceptions
         self._subscriptions[topic.lower()].append(entity)
 
     def _forward(self, source: str, target: str, message: Message) -> None:
@@ -153,5 +157,17 @@ class Namespace:
 
 def _publish(receivers: Iterable[Entity], message: Message) -> None:
     for entity in receivers:
-        if any(matches(each, message.content) for each in (entity.rules or {}).values()):
-            entity.put_published(message)
+        try:
+            copies = _copies(entity, message.content)
+        except EvaluationError as error:
+            entity.refuse_published(message, str(error))
+            continue
+        for content in copies:
+            entity.put_published(replace(message, content=content))
+
+
+def _copies(entity: Entity, content: Content) -> list[Content]:
+    """Return what a subscription gets of a message: one for all rules without an action that match, and one for each with an action."""
+    found = [rule for rule in (entity.rules or {}).values() if matches(rule.filter, content)]
+    plain = [content] if any(not rule.statements for rule in found) else []
+    return plain + [changed(content, rule.statements) for rule in found if rule.statements]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from recoverable_local.service_bus.broker.filters import Filter, TrueFilter
+from recoverable_local.service_bus.broker.filters import Filter, Rule, TrueFilter
 from recoverable_local.service_bus.broker.limits import MAX_MESSAGE
 
 _SEGMENT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -58,7 +58,8 @@ class Subscription:
 
     Args:
         name: Its name, without slashes.
-        filters: The filters.
+        filters: The filters, and rules, which are filters with an action.
+        dead_lettering_on_filter_evaluation_exceptions: True to dead-letter a message for which a condition has no value, False to drop it.
         others: As in `Queue`.
 
     Raises:
@@ -66,7 +67,7 @@ class Subscription:
     """
 
     name: str
-    filters: tuple[Filter, ...] = (TrueFilter(),)
+    filters: tuple[Filter | Rule, ...] = (TrueFilter(),)
     lock_duration: timedelta = timedelta(minutes=1)
     max_delivery_count: int = 10
     default_message_time_to_live: timedelta | None = None
@@ -74,6 +75,7 @@ class Subscription:
     requires_session: bool = False
     forward_to: str | None = None
     forward_dead_lettered_messages_to: str | None = None
+    dead_lettering_on_filter_evaluation_exceptions: bool = True
 
     def __post_init__(self) -> None:
         """Check the values."""

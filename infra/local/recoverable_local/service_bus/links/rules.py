@@ -7,10 +7,18 @@ from typing import Any
 
 from recoverable_local.service_bus.amqp import encoding as e
 from recoverable_local.service_bus.broker.entity import Entity
-from recoverable_local.service_bus.broker.filters import COMPARED, CorrelationFilter, Filter, TrueFilter
+from recoverable_local.service_bus.broker.filters import (
+    COMPARED,
+    CorrelationFilter,
+    Filter,
+    Rule,
+    SqlFilter,
+    TrueFilter,
+)
 from recoverable_local.service_bus.broker.refusals import bad_argument, not_allowed, not_found, rule_exists
 
-_RULE, _NO_ACTION, _TRUE_FILTER, _CORRELATION_FILTER = 0x13700000004, 0x13700000005, 0x1370000007, 0x1370000009
+_RULE, _NO_ACTION, _ACTION = 0x13700000004, 0x13700000005, 0x13700000006
+_TRUE_FILTER, _SQL_FILTER, _CORRELATION_FILTER = 0x1370000007, 0x1370000006, 0x1370000009
 """The descriptors of AMQP values (azure-sdk-for-js, `descriptorCodes`)."""
 
 
@@ -23,7 +31,7 @@ def add(entity: Entity, body: Mapping[str, Any]) -> None:
     rules, name = _rules(entity), body["rule-name"]
     if name in rules:
         raise rule_exists(name)
-    rules[name] = _filter(body["rule-description"])
+    rules[name] = _rule(body["rule-description"])
 
 
 def remove(entity: Entity, body: Mapping[str, Any]) -> None:
@@ -44,35 +52,52 @@ def listed(entity: Entity, body: Mapping[str, Any]) -> list[bytes]:
     """
     page = list(_rules(entity).items())[body["skip"] :][: body["top"]]
     described = [
-        e.described(_RULE, e.sequence([_encoded(rule), e.described(_NO_ACTION, e.sequence([])), e.string(name)]))
+        e.described(_RULE, e.sequence([_encoded(rule.filter), _encoded_action(rule), e.string(name)]))
         for name, rule in page
     ]
     return [e.mapping([(e.string("rule-description"), each)]) for each in described]
 
 
-def _rules(entity: Entity) -> dict[str, Filter]:
+def _rules(entity: Entity) -> dict[str, Rule]:
     if entity.rules is None:
         raise not_allowed(f"The entity {entity.profile.path!r} has no rules: it is no subscription.")
     return entity.rules
 
 
-def _filter(description: Mapping[str, Any]) -> Filter:
-    """Return the filter that a client describes; of SQL only the one that matches every message."""
-    given, sql = description.get("correlation-filter"), description.get("sql-filter") or {}
-    if description.get("sql-rule-action") or (given is None and sql.get("expression") != "1=1"):
-        raise bad_argument("The emulator has correlation filters, and '1=1'; it has no other SQL, and no actions.")
-    if given is None:
-        return TrueFilter()
-    named = {name: given.get("label" if name == "subject" else name.replace("_", "-")) for name in COMPARED}
+def _rule(description: Mapping[str, Any]) -> Rule:
+    """Return the rule that a client describes.
+
+    Raises:
+        RefusedError: Its filter or action is none that the emulator has.
+    """
     try:
-        return CorrelationFilter(properties=given.get("properties") or {}, **named)
+        return Rule(_filter(description), (description.get("sql-rule-action") or {}).get("expression") or "")
     except ValueError as error:
         raise bad_argument(str(error)) from error
+
+
+def _filter(description: Mapping[str, Any]) -> Filter:
+    given = description.get("correlation-filter")
+    if given is not None:
+        named = {name: given.get("label" if name == "subject" else name.replace("_", "-")) for name in COMPARED}
+        return CorrelationFilter(properties=given.get("properties") or {}, **named)
+    sql = (description.get("sql-filter") or {}).get("expression")
+    if not isinstance(sql, str):
+        raise ValueError("The rule has neither a correlation-filter nor a sql-filter with an expression.")  # noqa: TRY004  # of a client's request
+    return SqlFilter(sql)
 
 
 def _encoded(rule: Filter) -> bytes:
     if isinstance(rule, TrueFilter):
         return e.described(_TRUE_FILTER, e.sequence([]))
+    if isinstance(rule, SqlFilter):
+        return e.described(_SQL_FILTER, e.sequence([e.string(rule.expression)]))
     properties = e.mapping([(e.string(name), e.plain(value)) for name, value in rule.properties.items()])
     fields = [e.plain(getattr(rule, name)) for name in COMPARED]
     return e.described(_CORRELATION_FILTER, e.sequence([*fields, properties]))
+
+
+def _encoded_action(rule: Rule) -> bytes:
+    if not rule.action:
+        return e.described(_NO_ACTION, e.sequence([]))
+    return e.described(_ACTION, e.sequence([e.string(rule.action)]))

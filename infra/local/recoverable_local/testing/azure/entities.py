@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
+from recoverable_local.service_bus.broker.filters import Filter, Rule, TrueFilter
 from recoverable_local.service_bus.broker.profile import DEAD_LETTERS
 from recoverable_local.service_bus.broker.settings import Queue, Subscription
 from recoverable_local.testing.azure.broker.queues import JournaledQueue, Queues
@@ -89,8 +91,9 @@ class EntityWorld(VirtualWorld):
         max_delivery_count: int = 100,
         dead_letter_queue: str | None = None,
         sessions: bool = False,
+        filters: Sequence[Filter | Rule] = (TrueFilter(),),
     ) -> None:
-        """Make a subscription of a topic, and the topic if it is missing. It gets a copy of all that is sent to the topic.
+        """Make a subscription of a topic, and the topic if it is missing. It gets a copy of what its filters match: of all, without any.
 
         An endpoint serves queues: let the subscription forward to the endpoint's queue, so that a retry reaches nobody else.
 
@@ -102,6 +105,7 @@ class EntityWorld(VirtualWorld):
             max_delivery_count: after how many deliveries a message is dead-lettered.
             dead_letter_queue: where its dead letters are forwarded; made if it is missing.
             sessions: whether each message belongs to a session.
+            filters: such as `SqlFilter("color = 'red'")`, and `Rule`, which is a filter with an action.
 
         Raises:
             ValueError: there is such a subscription already, or the topic's name is a queue's, or Service Bus would refuse one of these.
@@ -109,6 +113,7 @@ class EntityWorld(VirtualWorld):
         self._make_targets(dead_letter_queue, forward_to)
         subscription = Subscription(
             name,
+            tuple(filters),
             lock_duration=timedelta(seconds=seconds_of(lock)),
             max_delivery_count=max_delivery_count,
             requires_session=sessions,

@@ -77,6 +77,16 @@ class Content:
         """Return a copy with more application properties, encoded."""
         return replace(self, application={**self.application, **added})
 
+    def with_properties(self, properties: Mapping[str, bytes]) -> Content:
+        """Return a copy with these application properties, encoded."""
+        return replace(self, application=dict(properties))
+
+    def with_field(self, name: str, value: str | None) -> Content:
+        """Return a copy with another text in one of AMQP's properties; None for none."""
+        fields = [*self.properties, *[e.NULL] * (len(_FIELDS) - len(self.properties))]
+        fields[_FIELDS.index(name)] = e.NULL if value is None else e.string(value)
+        return replace(self, properties=tuple(fields))
+
     def with_annotations(self, added: Mapping[str, bytes], *, without: Iterable[str] = ()) -> Content:
         """Return a copy with more annotations, encoded, and without some."""
         kept = {name: value for name, value in self.annotations.items() if name not in without}
