@@ -4,6 +4,7 @@ Examples:
   recoverable check template.yaml --parameter FunctionTimeout=60
   recoverable check infra/main.bicep --strict
   recoverable check template.yaml --format sarif > check.sarif
+  recoverable check --all .
   recoverable check --function shop-orders --region eu-central-1
   recoverable check --queue shop-orders
   recoverable check --queue sb://shop.servicebus.windows.net/orders --json
@@ -21,7 +22,7 @@ from pathlib import Path
 from recoverable._limits import MAX_DELAYED
 from recoverable_operate._check.accepted import read_baseline, without_accepted
 from recoverable_operate._check.formats import FORMATS
-from recoverable_operate._check.looks import Look, look_at_file, look_at_function, look_at_queue
+from recoverable_operate._check.looks import Look, files_in, look_at_file, look_at_function, look_at_queue
 from recoverable_operate._check.report import Report
 from recoverable_operate._commands.arguments import add_access, name_or_address
 from recoverable_operate._commands.terminal import Terminal
@@ -40,7 +41,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="templates of SAM, CloudFormation or ARM, and Bicep files",
+        help="templates of SAM, CloudFormation or ARM, Bicep files, and folders with such",
+    )
+    what.add_argument(
+        "--all",
+        action="store_true",
+        help="with FILE: apply the rules that hold without this package to each function that reads a queue",
     )
     what.add_argument(
         "--function",
@@ -190,7 +196,7 @@ def looks(arguments: argparse.Namespace, terminal: Terminal) -> Iterator[Look | 
         OperateError: what is deployed cannot be read, or the arguments name nothing, or more than one thing.
     """
     if arguments.templates and arguments.queue is None:
-        for path in arguments.templates:
+        for path in (each for given in arguments.templates for each in files_in(given)):
             try:
                 yield look_at_file(path, arguments)
             except OperateError as error:

@@ -15,7 +15,18 @@ from recoverable_operate._check.service_bus_client import describe_entity
 from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._aws.session_client import Access
 from recoverable_operate.errors._azure.entity import entity_of
-from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES, Check, Function, Ladder, OnServiceBus, OnSqs, check
+from recoverable_operate.rules import (
+    PLAIN_SERVICE_BUS_RULES,
+    PLAIN_SQS_RULES,
+    SERVICE_BUS_RULES,
+    SQS_RULES,
+    Check,
+    Function,
+    Ladder,
+    OnServiceBus,
+    OnSqs,
+    check,
+)
 from recoverable_operate.templates import (
     ArmScope,
     DescribedTemplate,
@@ -38,6 +49,9 @@ COMPILED = (".bicep", ".bicepparam")
 
 ARM = re.compile(r'"\$schema"\s*:[^\n]*deploymentTemplate\.json', re.IGNORECASE)
 """How a template of Azure Resource Manager says what it is, at each level."""
+
+TEMPLATE = re.compile(r"template\.(ya?ml|json)|[^.].*[.-]template\.(ya?ml|json)|main\.bicep")
+"""The names that templates have in a folder."""
 
 DEPLOYED = "check what it deployed, with --function NAME or --queue QUEUE"
 
@@ -83,7 +97,8 @@ def look_at_file(path: Path, arguments: argparse.Namespace) -> Look:
     except (OSError, UnicodeDecodeError, TemplateError) as error:
         raise OperateError(f"{path}: {error}") from error
     functions = chosen(template.functions, path, arguments.function)
-    checks = (*checked(functions, SQS_RULES, arguments), *template.parts)
+    rules = PLAIN_SQS_RULES if arguments.all else SQS_RULES
+    checks = (*checked(functions, rules, arguments), *template.parts)
     is_read = template.functions or template.left_alone
     nothing = "" if is_read else "functions with an event or a mapping of SQS, and endpoints in the code of functions"
     return Look(str(path), checks, template.left_alone, template.places, template.waivers, nothing)
@@ -106,8 +121,10 @@ def look_at_arm(path: Path, template: str, parameters: str, arguments: argparse.
     files += [each.read_text(encoding="utf-8-sig") for each in arguments.parameters]
     given = {name: each for text in files for name, each in read_parameters(text, os.environ).items()}
     given |= typed(document.get("parameters") or {}, dict(arguments.parameter))
-    found = describe_service_bus(ArmScope(document, given), path, arguments.app, assumed_queues(arguments.assume))
-    checks = (*checked(found.queues, SERVICE_BUS_RULES, arguments), *found.parts)
+    assumed = assumed_queues(arguments.assume)
+    found = describe_service_bus(ArmScope(document, given), path, arguments.app, assumed, every=arguments.all)
+    rules = PLAIN_SERVICE_BUS_RULES if arguments.all else SERVICE_BUS_RULES
+    checks = (*checked(found.queues, rules, arguments), *found.parts)
     nothing = (
         "" if found.is_read else "queues of Service Bus, and in the app's code triggers and endpoints that read one"
     )
@@ -125,7 +142,7 @@ def look_at_template(path: Path, text: str, arguments: argparse.Namespace) -> De
         raise TemplateError(hint)
     assumed = assumed_queues(arguments.assume)
     read = read_template(document, dict(arguments.parameter), lenient=True, path=path, assumed=assumed)
-    return describe_template(read, named=arguments.function)
+    return describe_template(read, named=arguments.function, every=arguments.all)
 
 
 def assumed_queues(file: Path | None) -> Mapping[str, Any]:
@@ -209,12 +226,24 @@ def with_ladder(described: D, arguments: argparse.Namespace) -> D:
     return replace(described, ladder=said)
 
 
+def files_in(path: Path) -> list[Path]:
+    """Return the templates of a folder and those below it; a file itself."""
+    found = (each for each in path.rglob("*") if TEMPLATE.fullmatch(each.name)) if path.is_dir() else ()
+    below = [each for each in found if not any(is_built(part) for part in each.relative_to(path).parts[:-1])]
+    return sorted(below) or [path]
+
+
+def is_built(folder: str) -> bool:
+    """True if a folder holds what tools made or fetched."""
+    return folder.startswith(".") or folder in ("node_modules", "__MACOSX")
+
+
 def hint_for_name(path: Path) -> str | None:
     """Return what to do about a file that is none to read, by its name; None for any other."""
     if path.suffix == ".tf" or path.name.endswith(".tf.json"):
         return f"a file of Terraform is not read here; {DEPLOYED}"
     if path.is_dir():
-        return "this is a folder; give the template in it"
+        return "there is no template in this folder; give one"
     if path.name in {"host.json", "function_app.py"}:
         return "it is read with the template that deploys it; give that, or run `recoverable local azure`, which notes what is wrong in it"
     if not path.exists():

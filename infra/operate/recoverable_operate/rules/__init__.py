@@ -20,12 +20,13 @@ from recoverable_operate.rules._on_sqs import (
     Redrive,
     Statement,
 )
+from recoverable_operate.rules._plain_rules import PLAIN_SERVICE_BUS_RULES, PLAIN_SQS_RULES
 from recoverable_operate.rules._rule import Check, Problem, Rule, Unknown, check
 from recoverable_operate.rules._service_bus_rules import SERVICE_BUS_RULES
 from recoverable_operate.rules._sqs_rules import SQS_RULES
 
 __all__ = [
-    "PREFIX", "SERVICE_BUS_RULES", "SQS_RULES", "Alarm", "Check", "Endpoint", "EventSource", "Function", "Grant", "Ladder",
+    "PLAIN_SERVICE_BUS_RULES", "PLAIN_SQS_RULES", "PREFIX", "SERVICE_BUS_RULES", "SQS_RULES", "Alarm", "Check", "Endpoint", "EventSource", "Function", "Grant", "Ladder",
     "OnServiceBus", "OnSqs", "Permissions", "Problem", "Queue", "Redrive", "Rule", "ServiceBusQueue", "Statement",
     "Trigger", "Unknown", "Workload", "check", "ladder_of", "worker_threads",
 ]  # fmt: skip

@@ -33,6 +33,9 @@ LONGEST_TIMEOUT = {False: 900, True: 5_400}  # seconds; the longer on Lambda Man
 
 VPC_ENDPOINT = "AWS::EC2::VPCEndpoint"
 
+EVERY = LambdaCode(uses=True, endpoint=Unknown("any code is asked about"), missing=None, is_here=False)
+"""The answer where it does not matter what code uses."""
+
 ALL_USE = LambdaCode(uses=True, endpoint=CODE_NOT_READ, missing=CODE_NOT_READ, is_here=False)
 """The answer for functions whose code is not here."""
 
@@ -71,12 +74,13 @@ class Waiver:
     reason: str
 
 
-def describe_template(template: SamTemplate, named: str | None = None) -> DescribedTemplate:
+def describe_template(template: SamTemplate, named: str | None = None, *, every: bool = False) -> DescribedTemplate:
     """Describe a template and its nested stacks.
 
     Args:
         template: as it was read.
         named: the one function that is asked about, which then uses this package.
+        every: True to describe each function that reads a queue, whatever its code uses.
 
     Raises:
         TemplateError: a part of it that is needed is not what it should be.
@@ -89,10 +93,11 @@ def describe_template(template: SamTemplate, named: str | None = None) -> Descri
     reading: list[tuple[str | Unknown, str]] = []
     for stack in stacks:
         triggers = [*triggers_of(stack.template.document, stack.scope)]
-        described += without_queue(stack, {each.function.where for each in triggers}, queues, named)
+        if not every:
+            described += without_queue(stack, {each.function.where for each in triggers}, queues, named)
         reading += [(each.queue, each.function.where) for each in triggers]
         for trigger in triggers:
-            code = code_in(stack, trigger.function, named)
+            code = EVERY if every else code_in(stack, trigger.function, named)
             if code.uses is False:
                 left_alone.append(trigger.function.where)
             else:

@@ -33,6 +33,8 @@ from recoverable_operate.templates._service_bus_resources import (
     tier_of,
 )
 
+ANY_CODE = Unknown("any code is asked about")
+
 
 @dataclass(frozen=True, slots=True)
 class DescribedServiceBus:
@@ -96,7 +98,7 @@ class Deployment:
 
 
 def describe_service_bus(
-    scope: Scope, path: Path, app: Path | None = None, assumed: Mapping[str, Any] | None = None
+    scope: Scope, path: Path, app: Path | None = None, assumed: Mapping[str, Any] | None = None, *, every: bool = False
 ) -> DescribedServiceBus:
     """Describe the queues of a template and of its modules.
 
@@ -105,6 +107,7 @@ def describe_service_bus(
         path: of its file.
         app: the folder of the app; None for the nearest one.
         assumed: the properties of queues of other files, by their names.
+        every: True to describe each queue, whatever the code uses that reads it.
 
     Raises:
         TemplateError: the template cannot be read.
@@ -124,6 +127,15 @@ def describe_service_bus(
         assumed=tuple(entity_named(name, each) for name, each in (assumed or {}).items()),
     )
     described = [(queue, describe_queue(queue, whole)) for queue in whole.candidates]
+    if every:
+        described = [(queue, described_as(queue, whole, ANY_CODE, ANY_CODE)) for queue in whole.candidates]
+        return DescribedServiceBus(
+            tuple(each for _, each in described if each is not None),
+            (),
+            parts,
+            places_of(resources, path),
+            bool(described),
+        )
     found = (*(each for _, each in described if each is not None), *strange_queues(whole))
     left_alone = tuple(queue.name for queue, each in described if each is None)
     is_read = not isinstance(whole.app.readers, Unknown) and bool(whole.app.readers)
