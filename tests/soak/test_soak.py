@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from deadlines import LONGEST_TEST
+
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("soak")]
 
-TIMEOUT = 800
-"""Seconds; it takes a thirtieth of that on a machine of its own."""
 SEED = os.environ.get("SOAK_SEED", "7")
 """Draws the same mishaps each time, at the machine's own moments; `make soak` draws others."""
 
@@ -27,7 +27,7 @@ def test_no_message_is_lost(cloud: str) -> None:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=TIMEOUT,
+        timeout=LONGEST_TEST,
         check=False,
     )
 
