@@ -66,7 +66,7 @@ def is_rounded_up(whole: timedelta, exact: timedelta) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(SCRIPTS, LADDERS, st.booleans())
 def test_a_message_climbs_alike_on_both_clouds(
     scripts: list[list[str]],

@@ -14,7 +14,7 @@ from proof.fifo.invariants import broken
 from proof.fifo.search import search
 from recoverable._ladder.delivery import Delivery
 
-DRAWN = 200
+DRAWN = 50
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ def assert_no_negative_count(reader: Reader) -> None:
 
 @pytest.mark.slow
 @on_each_platform
-@settings(max_examples=75)
+@settings(max_examples=25)
 @given(st.data(), LADDERS, ENDS)
 def test_each_hostile_message_is_processed_or_given_up(
     platform: Platform, data: st.DataObject, ladder: Any, ends: Ends
@@ -46,7 +46,7 @@ def test_each_hostile_message_is_processed_or_given_up(
 
 @pytest.mark.slow
 @on_each_platform
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.sampled_from(list(FAULTS)), st.integers(1, 25), LADDERS, ENDS, st.data())
 def test_each_hostile_message_survives_a_fault(
     platform: Platform, fault: str, nth: int, ladder: Any, ends: Ends, data: st.DataObject
@@ -63,7 +63,7 @@ def test_each_hostile_message_survives_a_fault(
 
 
 @pytest.mark.slow
-@settings(max_examples=250)
+@settings(max_examples=80)
 @given(HOST_METADATA, ENDS)
 def test_hostile_metadata_of_one_message_loses_none(metadata: dict[str, Any], ends: Ends) -> None:
     reader, client = Reader(ends, SERVICE_BUS.read), RecordingClient()
@@ -74,7 +74,7 @@ def test_hostile_metadata_of_one_message_loses_none(metadata: dict[str, Any], en
 
 
 @pytest.mark.slow
-@settings(max_examples=250)
+@settings(max_examples=80)
 @given(st.lists(HOST_METADATA_IN_A_BATCH, min_size=1, max_size=5), ENDS)
 def test_hostile_metadata_of_a_batch_loses_none(metadata: list[dict[str, Any]], ends: Ends) -> None:
     reader, client = Reader(ends, SERVICE_BUS.read), RecordingClient()

@@ -115,20 +115,20 @@ def sessions_in_outage(
 
 
 @pytest.mark.parametrize(
-    ("sessions", "timeout", "instances", "concurrency"),
+    ("sessions", "timeout", "instances", "concurrency", "groups"),
     [
-        (True, 300, 1, 8), (True, 60, 1, 1), ("ordered", 300, 1, 1), ("ordered", 300, 1, 8),
-        pytest.param(True, 300, 8, 8, marks=pytest.mark.slow), pytest.param("ordered", 300, 8, 8, marks=pytest.mark.slow),
+        (True, 300, 1, 8, 60), (True, 60, 1, 1, 12), ("ordered", 300, 1, 1, 60), ("ordered", 300, 1, 8, 60),
+        (True, 300, 8, 8, 12), ("ordered", 300, 8, 8, 12),
     ],
 )  # fmt: skip
 def test_an_outage_of_an_hour_leaves_no_message_of_a_session_in_the_error_queue(
-    sessions: Sessions, timeout: int, instances: int, concurrency: int
+    sessions: Sessions, timeout: int, instances: int, concurrency: int, groups: int
 ) -> None:
     world, failed, placed = sessions_in_outage(
-        sessions, 1, timeout=timeout, instances=instances, concurrency=concurrency
+        sessions, 1, groups=groups, timeout=timeout, instances=instances, concurrency=concurrency
     )
 
-    assert (world.queue("error"), len(placed)) == ([], 60)
+    assert (world.queue("error"), len(placed)) == ([], groups)
     assert len(failed) / HOUR <= 2
     assert max(at for at, _ in placed) - HOUR <= 15 * 60
 
