@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 TEMPLATE = Path(__file__).parents[2] / "functions" / "aws" / "fifo" / "template.yaml"
 DEADLINE = timedelta(minutes=4)
 ORDERS = [("ann", "good"), ("ann", "no-bank"), ("ann", "declined"), ("ann", "good"), ("bob", "good"), ("bob", "good")]
-"""Customers and the cards of their orders, as they were sent; "no-bank" gets all 24 attempts."""
+"""Customers and the cards of their orders, as they were sent; "no-bank" gets all four attempts."""
 
 
 def delivered(entries: list[Entry]) -> list[tuple[str, int]]:
@@ -31,7 +31,11 @@ def reason(message: QueuedMessage) -> str:
 
 def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given_up_with_its_reason() -> None:
     seen = list[Entry]()
-    environment = {"RECOVERABLE_TIME_INCREASE": "1s"}
+    environment = {
+        "RECOVERABLE_IMMEDIATE_RETRIES": "1",
+        "RECOVERABLE_DELAYED_RETRIES": "1",
+        "RECOVERABLE_TIME_INCREASE": "1s",
+    }
     with LocalAws.from_template(TEMPLATE, observe=seen.append, environment=environment) as host:
         for number, (customer, card) in enumerate(ORDERS):
             host.send("orders.fifo", {"id": number, "card": card}, group_id=customer)
@@ -40,7 +44,7 @@ def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given
         placed = [each.json()["order"] for each in host.queue("orders-placed.fifo").messages()]
 
     got = delivered(seen)
-    assert [number for customer, number in got if customer == "ann"] == [0, *[1] * 24, 2, 3]
+    assert [number for customer, number in got if customer == "ann"] == [0, *[1] * 4, 2, 3]
     assert [number for customer, number in got if customer == "bob"] == [4, 5]
     assert given_up == {1: "shop.BankUnreachable", 2: "shop.CardDeclined"}
     assert ([n for n in placed if n < 4], [n for n in placed if n >= 4]) == ([0, 3], [4, 5])  # Bob's begin there
