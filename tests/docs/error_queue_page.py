@@ -20,6 +20,7 @@ from typing import Any
 
 from aws.records import event, received
 from azure.triggers import trigger_message
+from deadlines import DEADLINE
 from docs.pages import ROOT
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.aws import SqsEndpoint
@@ -105,7 +106,7 @@ def run_block(command: str, folder: str, port: int) -> str:
         words = [sys.executable, "-m", "recoverable_operate", *words[1:]]
         words += [] if "sb://" in command else ["--poll", "0"]
     done = subprocess.run(
-        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120, cwd=folder
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=DEADLINE, cwd=folder
     )
     shown = (
         re.sub(r"python\S* -m recoverable_operate", "recoverable", done.stdout)

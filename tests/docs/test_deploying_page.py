@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 from docs.pages import ROOT, blocks, commands
 from infra.commands import RUNTIME, environment
 from infra.deploying import waiting
@@ -66,7 +66,7 @@ class Shell:
             env=self._variables,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=DEADLINE,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr

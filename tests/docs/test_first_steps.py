@@ -7,20 +7,19 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from deadlines import DEADLINE, eventually
 from docs.pages import README, blocks_of, commands, files, section
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 HANDLER = blocks_of(section(README, "# recoverable"), "python")[0]
 AWS, AZURE = (section(README, f"### {name}") for name in ("AWS: Lambda and SQS", "Azure: Functions and Service Bus"))
 ON_AWS, ON_AZURE = blocks_of(section(README, "### Test it in virtual time"), "python")
-SECONDS = 60
 
 
 def write_files(folder: Path, text: str, handler: str) -> None:
@@ -56,7 +55,7 @@ class Reader:
         variables = {**os.environ, **self._exports, "NO_PROXY": "127.0.0.1,localhost", "COLUMNS": "200"}
         command = [sys.executable, *words]
         done = subprocess.run(
-            command, cwd=self._folder, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False
+            command, cwd=self._folder, env=variables, capture_output=True, text=True, timeout=DEADLINE, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -95,12 +94,13 @@ def wait_for(output: Path, pattern: str) -> re.Match[str]:
     Raises:
         AssertionError: it did not in time.
     """
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        if found := re.search(pattern, output.read_text(encoding="utf-8")):
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"no {pattern!r} in:\n{output.read_text(encoding='utf-8')}")
+    found = eventually(
+        lambda: re.search(pattern, output.read_text(encoding="utf-8")),
+        repr(pattern),
+        state=lambda: output.read_text(encoding="utf-8"),
+    )
+    assert found
+    return found
 
 
 VARYING = re.compile(r"(?P<time>^\d\d:\d\d:\d\d)|(?P<id>\b[0-9a-f]{8}\b)|(?P<pid>(?<=\[)\d+(?=\]))")

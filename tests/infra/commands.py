@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from deadlines import DEADLINE
 from servers.ministack import REGION
 
 TOOLS = Path(sys.executable).parent
@@ -46,7 +47,7 @@ def bare_python(*arguments: str) -> str:
 
 def run(*command: str | Path, environment: dict[str, str]) -> str:
     """Run a command to its end; its standard output."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from deadlines import DEADLINE
 from infra.commands import bare_python, run
 from infra.sam_template import ROOT
 from recoverable_operate import _cli
@@ -40,7 +41,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("wheels")
     for project in (ROOT, ROOT / "infra" / "operate", ROOT / "infra" / "local"):
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-        subprocess.run(command, cwd=project, check=True, capture_output=True, timeout=120)
+        subprocess.run(command, cwd=project, check=True, capture_output=True, timeout=DEADLINE)
     return {path.name.partition("-")[0]: path for path in folder.glob("*.whl")}
 
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from deadlines import DEADLINE
+
 AZURE = ("azure", "azure.identity", "azure.servicebus")
 CHECK = ("yaml",)
 VERBS = ("export", "groups", "import", "list", "purge", "retry", "show")
@@ -21,7 +23,7 @@ def run_without(missing: Sequence[str], *arguments: str) -> subprocess.Completed
     )
     environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true"}
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, env=environment
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=DEADLINE, check=False, env=environment
     )
 
 

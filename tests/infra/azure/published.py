@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from deadlines import DEADLINE
 from infra.azure.bicep import ROOT
 from infra.azure.wheels import wheels_for
 
@@ -82,7 +83,7 @@ def build(folder: Path, wheels: Path) -> None:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=DEADLINE,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from deadlines import DEADLINE
 from recoverable_local.functions_host import MINIMAL_HOST_JSON
 from recoverable_operate._cli import main
 
@@ -57,7 +58,7 @@ def test_without_the_example_shop_it_says_where_that_is(
 def test_it_says_what_is_not_installed(cloud: str, missing: str, extra: str) -> None:
     program = f"import sys; sys.modules[{missing!r}] = None; from recoverable_operate._cli import main; sys.exit(main(['demo', {cloud!r}]))"
 
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=DEADLINE, check=False)
 
     told = f"`demo {cloud}` needs {missing}: pip install 'recoverable[{extra}]'\n"
     assert (ran.returncode, ran.stderr) == (2, told)

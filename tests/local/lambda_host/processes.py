@@ -10,7 +10,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PATIENCE = 60  # seconds
+from deadlines import DEADLINE
+
+PATIENCE = DEADLINE
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from deadlines import DEADLINE
 from local.lambda_host.test_template import MAPPING, SHOP
 from recoverable_local.decisions import FactsFile
 from recoverable_local.lambda_host.journal import Entry, Expired, FunctionLog, Journal, Throttled
@@ -144,7 +145,7 @@ def test_a_poller_that_fails_does_not_wait_for_what_never_began() -> None:
     idle = Pool(lambda: pytest.fail("no instance is needed"), limit=None)
     reading = threading.Thread(target=poller(Nonsense(), idle, threading.Event()).run, daemon=True)
     reading.start()
-    reading.join(timeout=60)
+    reading.join(timeout=DEADLINE)
 
     assert not reading.is_alive()
 

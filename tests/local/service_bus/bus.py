@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
@@ -16,9 +15,10 @@ from azure.servicebus import (
     ServiceBusSender,
 )
 
+from deadlines import DEADLINE
 from recoverable_local.service_bus import Queue, SeenMessage, ServiceBusNamespace
 
-PATIENCE = 60  # seconds; nothing takes so long unless it is broken
+PATIENCE = DEADLINE
 RENEWED_SOON = timedelta(seconds=11)
 """A lock that the SDK's renewer renews after a second, for it does so when ten are left."""
 
@@ -92,14 +92,6 @@ def properties(message: ServiceBusReceivedMessage) -> dict[str, Any]:
 
 def _text(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
-
-
-def eventually(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"not within {PATIENCE} s: {what}"
-        time.sleep(0.01)
 
 
 def orders(**settings: Any) -> Queue:

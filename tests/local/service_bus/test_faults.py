@@ -15,7 +15,8 @@ from azure.servicebus.exceptions import (
     ServiceBusServerBusyError,
 )
 
-from local.service_bus.bus import PATIENCE, Bus, bodies, client_of, eventually
+from deadlines import eventually
+from local.service_bus.bus import PATIENCE, Bus, bodies, client_of
 from recoverable_local.service_bus import Depth, DropConnection, LoseAnswer, Operation, Refuse
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links

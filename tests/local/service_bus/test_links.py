@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from azure.servicebus.exceptions import MessageLockLostError, MessagingEntityDisabledError, ServiceBusError
 
-from local.service_bus.bus import PATIENCE, Bus, bodies, eventually, text
+from deadlines import eventually
+from local.service_bus.bus import PATIENCE, Bus, bodies, text
 from recoverable_local.service_bus import Depth
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links

@@ -8,7 +8,8 @@ import pytest
 from azure.servicebus import AutoLockRenewer
 from azure.servicebus.exceptions import MessageLockLostError
 
-from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, client_of, eventually, orders, text
+from deadlines import eventually
+from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, client_of, orders, text
 from local.service_bus.conftest import Serve
 
 pytestmark = pytest.mark.slow  # the SDK takes a second to open and close its links

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from azure.servicebus import NEXT_AVAILABLE_SESSION, AutoLockRenewer, ServiceBusMessage, ServiceBusReceiveMode
 
-from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, eventually, orders, several, text
+from deadlines import eventually
+from local.service_bus.bus import PATIENCE, RENEWED_SOON, Bus, orders, several, text
 from local.service_bus.conftest import Serve
 from recoverable_local.service_bus import Depth
 

@@ -7,6 +7,8 @@ import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from deadlines import DEADLINE
+
 PLUGIN = "recoverable_local.testing.plugin"
 
 TEST = """
@@ -24,7 +26,7 @@ def pytest_with_the_plugin(folder: Path, *options: str) -> str:
     is_installed = any(entry.value == PLUGIN for entry in entry_points(group="pytest11"))
     plugin = [] if is_installed else ["-p", PLUGIN]  # twice under two names is an error
     command = [sys.executable, "-m", "pytest", *plugin, *options]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=DEADLINE)
     return run.stdout
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from deadlines import DEADLINE
+
 PROGRAM = """
 import sys
 sys.modules["boto3"] = sys.modules["botocore"] = None  # importing them fails
@@ -31,7 +33,7 @@ world.run()
 
 
 def test_the_world_needs_no_boto3() -> None:
-    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=DEADLINE)
     code = "AWS.SimpleQueueService.NonExistentQueue"
     assert (run.stderr, run.stdout.splitlines()) == (
         "",
@@ -44,6 +46,6 @@ def test_the_world_needs_no_boto3() -> None:
 
 def test_the_world_of_service_bus_says_what_to_install() -> None:
     program = "import sys; sys.modules['azure'] = None; from recoverable_local.testing import ServiceBusWorld"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=DEADLINE)
 
     assert run.stderr.rstrip().endswith("ServiceBusWorld needs the SDKs: write pip install 'recoverable[azure]'")

@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from deadlines import DEADLINE, eventually
 from operate.aws.failing import send_failed
 from operate.conftest import Errors
 from operate.failing import fault_headers
@@ -131,9 +131,7 @@ def started(error: Queue, folder: Path, *words: str) -> subprocess.Popen[str]:
 
 def wait_until_some_are_sent(orders: Queue) -> None:
     """Wait until the first ten are sent."""
-    deadline = time.monotonic() + 60
-    while orders.count() < 10:
-        assert time.monotonic() < deadline
+    eventually(lambda: orders.count() >= 10, "ten messages that are sent back")
 
 
 def test_ctrl_c_leaves_each_message_sent_or_still_there(error: Queue, orders: Queue, tmp_path: Path) -> None:
@@ -143,7 +141,7 @@ def test_ctrl_c_leaves_each_message_sent_or_still_there(error: Queue, orders: Qu
     wait_until_some_are_sent(orders)
 
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=DEADLINE)
 
     sent = orders.count()
     assert (process.returncode, error.visible()) == (INTERRUPTED, 41 - sent)
@@ -157,7 +155,7 @@ def test_a_killed_command_loses_nothing(errors: Errors, error: Queue, orders: Qu
     process = started(error, tmp_path / "state", "--rate", "20")
     wait_until_some_are_sent(orders)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=DEADLINE)
 
     assert 40 <= error.count() + orders.count() <= 50  # at most ten are both sent and not yet deleted
 

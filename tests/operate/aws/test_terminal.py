@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deadlines import DEADLINE
 from operate.aws.failing import send_failed
 from operate.failing import fault_headers
 from servers.queues import Queue
@@ -30,7 +31,7 @@ def typed(error: Queue, folder: Path, answer: str, *words: str) -> tuple[int, st
         except OSError:  # the command has closed the terminal
             break
     os.close(ours)
-    return process.wait(timeout=60), shown.decode()
+    return process.wait(timeout=DEADLINE), shown.decode()
 
 
 @pytest.mark.parametrize(("answer", "sent"), [("y", 1), ("n", 0)])

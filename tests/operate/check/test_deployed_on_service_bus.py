@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from deadlines import DEADLINE
 from operate.check.administration import ERRORS, ORDERS, Namespace, administered
 from operate.check.conftest import Check, not_checked, rules_found
 from recoverable_operate._cli import main
@@ -133,7 +134,7 @@ def test_missing_credentials_are_one_line_too(tmp_path: Path) -> None:
     alone = {"HOME": str(tmp_path), "AZURE_TOKEN_CREDENTIALS": "EnvironmentCredential"}
     words = [sys.executable, "-m", "recoverable_operate", "check", "--queue", "sb://shop/orders"]
 
-    ran = subprocess.run(words, env=alone, capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(words, env=alone, capture_output=True, text=True, timeout=DEADLINE, check=False)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (
         2,
