@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 Entry = TypeVar("Entry")
 
 _KEPT_LINES = 10_000
-_TICK = 0.05  # seconds between two checks of a condition on the broker's state while no entry arrives
+_TICK = 0.2  # seconds between two checks of a condition on the broker's state while no entry arrives
 
 
 class LogLine(Protocol):
@@ -65,7 +65,7 @@ class Journal(Generic[Entry, Line]):
             return tuple(self._lines)
 
     def wait_until(self, condition: Callable[[], bool], *, deadline: timedelta, state: Callable[[], str] = str) -> None:
-        """Wait until a condition holds. It is checked after each entry and at least every 50 ms.
+        """Wait until a condition holds. It is checked after each entry and at least every 200 ms.
 
         Args:
             condition: Returns True when the wait is over.

@@ -164,7 +164,7 @@ class LocalAws:
         """Wait until a condition holds, while the functions run.
 
         Args:
-            condition: Checked after each journal entry and at least every 50 ms.
+            condition: Checked after each journal entry and at least every 200 ms.
             deadline: The longest wait.
 
         Raises:
