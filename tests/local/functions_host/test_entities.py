@@ -93,6 +93,22 @@ def test_a_topic_of_the_settings_forwards_to_a_queue() -> None:
     ]
 
 
+def test_a_topic_of_the_settings_makes_the_queue_that_it_forwards_to() -> None:
+    settings, triggers = (
+        Settings(topics=[("events", "sales/orders"), ("events", "steps")]),
+        [Trigger("b", "steps", sessions=True)],
+    )
+
+    names = [
+        (each.name, each.forward_to) for each in topics_of(triggers, settings, error_queue="error")[0].subscriptions
+    ]
+
+    assert queues_of(triggers, settings, error_queue="error") == [
+        ERROR, queue("steps", sessions=True), queue("sales/orders"),
+    ]  # fmt: skip
+    assert names == [("sales-orders", "sales/orders"), ("steps", "steps")]
+
+
 def test_there_is_a_queue_or_a_topic_for_each_output() -> None:
     outputs = Output("invoice", "invoices", "Bus"), Output("$return", "events", "Bus", is_topic=True)
     triggers = [Trigger("a", "orders", outputs=outputs), Trigger("b", "Invoices")]

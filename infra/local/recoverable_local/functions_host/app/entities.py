@@ -9,6 +9,9 @@ from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.service_bus import Queue, Subscription, Topic
 
+LONGEST_NAME = 50
+"""Characters of a subscription's name, which has no slashes (Service Bus)."""
+
 
 def queues_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: str) -> list[Queue]:
     """Return the error queues, the queues of the settings, those that the triggers read, and those of output bindings.
@@ -34,6 +37,7 @@ def _needed(triggers: Sequence[Trigger], settings: Settings, failing: Queue) -> 
         yield replace(queue, forward_dead_lettered_messages_to=to)
     outputs = [each for trigger in triggers for each in trigger.outputs]
     yield from (replace(failing, name=each.entity) for each in outputs if not each.is_topic)
+    yield from (replace(failing, name=to) for _, to in _forwarded(settings))
 
 
 def topics_of(triggers: Sequence[Trigger], settings: Settings, *, error_queue: str) -> list[Topic]:
@@ -56,12 +60,17 @@ def _subscriptions(
     triggers: Sequence[Trigger], settings: Settings, template: Subscription
 ) -> Iterator[tuple[str, Subscription | None]]:
     """Yield the topics with their subscriptions; None for a topic that is only sent to."""
-    for topic, queue in (each for each in settings.topics if not isinstance(each, Topic)):
-        yield topic, replace(template, name=queue, forward_to=queue)
+    for topic, queue in _forwarded(settings):
+        yield topic, replace(template, name=queue.replace("/", "-")[:LONGEST_NAME], forward_to=queue)
     for trigger in triggers:
         if trigger.subscription:
             yield trigger.queue, replace(template, name=trigger.subscription, requires_session=trigger.sessions)
         yield from ((each.entity, None) for each in trigger.outputs if each.is_topic)
+
+
+def _forwarded(settings: Settings) -> list[tuple[str, str]]:
+    """Return the topics of the settings that a subscription forwards to a queue, with that queue."""
+    return [each for each in settings.topics if not isinstance(each, Topic)]
 
 
 def _by_name(found: tuple[str, Subscription | None]) -> tuple[str, str]:
