@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ from uuid import UUID
 
 import pytest
 from azure.servicebus import ServiceBusMessage
-from azure.servicebus._pyamqp import _encode
+from azure.servicebus._pyamqp import _decode, _encode
 from azure.servicebus.amqp import AmqpAnnotatedMessage, AmqpMessageProperties
 
 from operate.azure.conftest import Bus
 from operate.failing import fault_headers
+from recoverable_operate.errors import mark_types
 from recoverable_operate.errors._azure.amqp_types import decimal_from, decimal_text
 from recoverable_operate.errors._azure.messages import record_of
+from recoverable_operate.errors._azure.typed_values import plain_value, typed_value
 
 DONE, PARTLY, REFUSED = 0, 1, 2
 
@@ -128,6 +131,17 @@ def test_a_thousand_come_back_as_they_were(bus: Bus, tmp_path: Path, way: Callab
 )  # fmt: skip
 def test_a_decimal_is_shown_as_its_sender_meant_it(raw: bytes, text: str) -> None:
     assert decimal_text(decimal_from(raw)) == text
+
+
+def test_an_sdk_without_a_table_of_decoders_goes_on_without_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(_decode, "_DECODE_BY_CONSTRUCTOR")
+
+    assert mark_types() is False
+
+
+@pytest.mark.parametrize("value", [7, 0.5, True, None, UUID(int=7), datetime(2026, 1, 2, tzinfo=UTC), "text"])
+def test_without_marks_kinds_stay(value: Any) -> None:
+    assert plain_value(typed_value(value)) == value
 
 
 @pytest.mark.parametrize("identity", [7, UUID(int=7), b"\xff\x00"], ids=["number", "uuid", "bytes"])
