@@ -27,8 +27,9 @@ WAYS = ("none", "observe", "successes", "spans", "failing", "failing-observe", "
 
 def handler(way: str) -> Callable[[Any, Any], Any]:
     """Return the endpoint of one way; those that fail do so at each attempt, and their client does nothing."""
-    from recoverable import Delayed, Failed, Immediate, Observe, Recoverability
+    from recoverable import Delayed, Failed, Immediate, Recoverability
     from recoverable.aws import SqsEndpoint
+    from recoverable.extensions import Observe
 
     observe = {
         "observe": Observe(),
@@ -45,8 +46,9 @@ def handler(way: str) -> Callable[[Any, Any], Any]:
         if way.startswith("failing"):
             raise ConnectionError
 
-    ladder = Recoverability(Immediate(5), Delayed(3, timedelta(seconds=10)), Failed("error"), observe=observe)
-    return SqsEndpoint(place_order, ladder, client=silent_client() if way.startswith("failing") else None)
+    ladder = Recoverability(Immediate(5), Delayed(3, timedelta(seconds=10)), Failed("error"))
+    client = silent_client() if way.startswith("failing") else None
+    return SqsEndpoint(place_order, ladder, client=client, extensions=() if observe is None else (observe,))
 
 
 def set_up_opentelemetry() -> None:

@@ -19,15 +19,19 @@ LOCAL = Path(recoverable_local.__file__).parent
 OPERATE = Path(recoverable_operate.__file__).parent
 RUNTIME_FOLDERS = {
     "_flow", "_ladder", "_observe", "_outgoing", "_rate_limit", "_service_bus", "_sqs", "aws", "azure", "circuits",
-    "powertools", "timeouts",
+    "extensions", "nservicebus", "powertools", "timeouts",
 }  # fmt: skip
 """The subpackages of the runtime, and no others."""
 
 PUBLIC = {
-    "recoverable", "recoverable.aws", "recoverable.azure", "recoverable.circuits", "recoverable.headers",
+    "recoverable", "recoverable.aws", "recoverable.azure", "recoverable.circuits", "recoverable.extensions",
+    "recoverable.headers",
     "recoverable.hosting", "recoverable.powertools", "recoverable.timeouts",
 }  # fmt: skip
 """The modules of the runtime whose names anybody may import."""
+
+DEAR = {"asyncio", "concurrent.futures", "dataclasses", "decimal", "email", "inspect", "traceback"}
+"""Modules of the standard library that are dear at cold start: a message that succeeds imports none of them."""
 
 GATEWAY_NAMES = {
     "recoverable_operate": {
@@ -66,8 +70,8 @@ INNER_NAMES = {
         "_flow": {"TIME_IS_UP"},
         "_ladder": {"faults", "text_of"},
         "_limits": {"checked_count"},
-        "_observe": {"COUNTERS", "metrics_of"},
         "aws": {"MAX_CONCURRENCY", "REDELIVER_AFTER"},
+        "extensions": {"COUNTERS", "metrics_of"},
         "timeouts": {
             "CANCELLED", "Claim", "DISPATCHED", "HELD", "KEEP_FINISHED", "Kept", "MAX_PAGE", "MIGRATED", "PAGE", "Selection", "Shard",
             "Unreadable", "VERSION", "WAITING", "dump_message", "load_timeout",

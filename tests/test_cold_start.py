@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from sources import lines_of_code, runtime_modules
+from importing import instructions
+from sources import DEAR
 
 PROGRAM = """
 import json, sys
@@ -43,13 +44,7 @@ files = {name: getattr(sys.modules[name], "__file__", None) for name in set(sys.
 print(json.dumps({"response": response, "before": sorted(before), "files": files}))
 """
 
-COSTLY = {"asyncio", "dataclasses", "hashlib", "inspect", "random", "typing", "traceback", "uuid", "zoneinfo"}
 SDKS = {"azure", "boto3", "botocore", "urllib3"}
-FAILURE_SIDE = {
-    "_flow.drive_async", "_flow.event_loop", "_flow.settle", "_flow.signatures", "_observe.log",
-    "headers", "_ladder.backoff", "_ladder.decision", "_ladder.delivery", "_ladder.faults", "_ladder.policy",
-    "aws._large_bodies", "aws._options", "aws._reserve", "_sqs.broker", "aws._copies", "aws._settle", "_sqs.wire",
-}  # fmt: skip
 
 
 class Start(NamedTuple):
@@ -79,27 +74,22 @@ def test_the_record_is_handled() -> None:
     assert cold_start().response == {"batchItemFailures": []}
 
 
-@pytest.mark.parametrize("module", sorted(COSTLY | SDKS))
-def test_nothing_costly_comes_with_us(module: str) -> None:
+@pytest.mark.parametrize("module", sorted(DEAR | SDKS))
+def test_nothing_dear_comes_with_us(module: str) -> None:
     assert module not in cold_start().files
-
-
-@pytest.mark.parametrize("module", sorted(FAILURE_SIDE))
-def test_the_failure_side_stays_away(module: str) -> None:
-    assert f"recoverable.{module}" in runtime_modules() - cold_start().files.keys()
 
 
 def test_little_of_the_standard_library_comes_with_us() -> None:
     others = {name for name in cold_start().files if name.partition(".")[0] != "recoverable"}
 
-    assert others <= {"_contextvars", "_datetime", "contextvars", "datetime", "signal"}
+    assert others <= {"_contextvars", "_datetime", "_signal", "contextvars", "datetime", "signal"}
 
 
-def test_it_is_little_code() -> None:
-    ours = {name: Path(str(path)) for name, path in cold_start().files.items() if name.startswith("recoverable")}
-    code = sum(map(lines_of_code, ours.values()))
-    whole = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in ours.values())
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the ratios are those of Python 3.11")
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind, which counts instructions, is not installed")
+@pytest.mark.parametrize(("compiled", "most"), [(True, 0.10), (False, 0.20)], ids=["with .pyc", "without .pyc"])
+def test_a_cold_start_costs_a_part_of_powertools(*, compiled: bool, most: float) -> None:
+    ours, theirs = (instructions(name, compiled=compiled) for name in ("ours", "theirs"))
 
-    print(f"{len(ours)} modules, {code} lines of code, {whole} lines with comments, docstrings and types")  # noqa: T201  # the figure
-    assert "recoverable.aws._endpoint" in ours
-    assert code < 1_000
+    assert ours / theirs <= most, (ours, theirs)

@@ -26,7 +26,6 @@ from recoverable import (
     Immediate,
     ImmediateRetry,
     MoveToError,
-    Observe,
     RateLimit,
     Recoverability,
     RetryAfter,
@@ -34,7 +33,7 @@ from recoverable import (
 )
 from recoverable._ladder.delivery import Deferral
 from recoverable._ladder.settlement import Complete, Forward, Redeliver
-from recoverable.aws import S3Bodies
+from recoverable.extensions import Observe, S3Bodies
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "Immediate": lambda: Immediate(2),
@@ -103,7 +102,7 @@ def test_the_whole_ladder_prints_in_full() -> None:
         "Recoverability(immediate=Immediate(max_retries=5, in_process=False), "
         "delayed=Delayed(max_retries=3, time_increase=datetime.timedelta(seconds=10), backoff=None, jitter=0.0, max_total_time=None), "
         "failed=Failed(error_queue='orders-error', unrecoverable=(<class 'recoverable.MessageDeserializationError'>,)), "
-        "rate_limit=None, policy=None, observe=None)"
+        "rate_limit=None, policy=None, redact=None)"
     )
 
 
@@ -181,7 +180,7 @@ FACES = [
     ),
     Face(
         Recoverability(),
-        f"(immediate={Immediate()}, delayed={Delayed()}, failed={Failed()}, *, rate_limit=None, policy=None, observe=None)",
+        f"(immediate={Immediate()}, delayed={Delayed()}, failed={Failed()}, *, rate_limit=None, policy=None, redact=None)",
         ("immediate", "delayed", "failed"),
         {"policy": default_policy},
     ),
@@ -195,7 +194,7 @@ FACES = [
     Face(
         Observe(),
         "(*, on_immediate_retry=None, on_delayed_retry=None, on_error=None, on_discard=None, "
-        "callbacks_within=datetime.timedelta(seconds=1), redact=None, cloudwatch_namespace='Recoverable', "
+        "callbacks_within=datetime.timedelta(seconds=1), cloudwatch_namespace='Recoverable', "
         "metrics=True, traces=True, successes=False)",
         (),
         {"metrics": False},

@@ -23,7 +23,6 @@ from recoverable import (
     Message,
     MessageDeserializationError,
     MoveToError,
-    Observe,
     OutgoingRefused,
     Policy,
     RateLimit,
@@ -33,9 +32,10 @@ from recoverable import (
     UnreportedFailure,
     default_policy,
 )
-from recoverable.aws import BodyNotFetched, S3Bodies, SqsEndpoint, UnfinishedBatch
+from recoverable.aws import SqsEndpoint, UnfinishedBatch
 from recoverable.azure import Abandoned, CopyNotSent, ServiceBusEndpoint
 from recoverable.circuits import DynamoDbCircuit, PauseTrigger, Probe, SqsProbeQueue, TableCircuit
+from recoverable.extensions import BodyNotFetched, Heartbeat, Observe, S3Bodies
 from recoverable.hosting import Deadline, Environment, TimeUp, current_environment, is_coroutine_function, utc_clock
 from recoverable.powertools import RecoverableBatchProcessor
 from recoverable.timeouts import (
@@ -157,7 +157,9 @@ store: Store = DynamoDbStore("timeouts", bucket="large-timeouts")
 timeouts = Timeouts(SqliteStore("timeouts.sqlite"))
 Dispatcher(store)
 SqsEndpoint(TimeoutsQueue(timeouts))
-endpoint = SqsEndpoint(place_order, limited, timeouts=timeouts, large_bodies=S3Bodies(buckets=("bodies",)))
+endpoint = SqsEndpoint(
+    place_order, limited, timeouts=timeouts, extensions=(S3Bodies(buckets=("bodies",)), Heartbeat(timedelta(minutes=2)))
+)
 Probe(endpoint, pause, SqsProbeQueue("arn:aws:sqs:eu-central-1:123456789012:orders"))
 ServiceBusEndpoint(place_order, limited, queue="orders", connection="ServiceBus")
 RecoverableBatchProcessor(limited)

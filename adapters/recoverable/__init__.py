@@ -14,7 +14,7 @@ from recoverable._message import Message
 
 __all__ = [
     "Action", "Delayed", "DelayedRetry", "Discard", "ErrorContext", "Exponential", "Facts", "Failed", "HandlerTimeout",
-    "Immediate", "ImmediateRetry", "Message", "MessageDeserializationError", "MoveToError", "Observe",
+    "Immediate", "ImmediateRetry", "Message", "MessageDeserializationError", "MoveToError",
     "OutgoingRefused", "Policy", "RateLimit", "Recoverability", "RetryAfter", "StoreUnavailable", "UnreportedFailure",
     "default_policy",
 ]  # fmt: skip
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         Policy,
         default_policy,
     )
-    from recoverable._observe.settings import Facts, Observe
+    from recoverable._observe.facts import Facts
     from recoverable._outgoing.message import OutgoingRefused
     from recoverable._rate_limit.settings import RateLimit
 else:
@@ -47,7 +47,7 @@ else:
                 "default_policy",
             ),
             "recoverable._ladder.backoff": ("Exponential",),
-            "recoverable._observe.settings": ("Facts", "Observe"),
+            "recoverable._observe.facts": ("Facts",),
             "recoverable._outgoing.message": ("OutgoingRefused",),
             "recoverable._rate_limit.settings": ("RateLimit",),
         },

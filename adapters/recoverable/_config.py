@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import recoverable  # for annotations: the package imports their classes when they are first looked at
 from recoverable._errors import MessageDeserializationError
+from recoverable._flow.signatures import check_policy
 from recoverable._frozen import Frozen, field
 from recoverable._limits import (
     MAX_DELAY,
@@ -20,6 +21,7 @@ from recoverable._limits import (
     checked_queue,
     name_of,
 )
+from recoverable._variables import from_variables
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
         failed: Failed | Callable[[Failed], Failed]
         rate_limit: recoverable.RateLimit | Callable[[recoverable.RateLimit], recoverable.RateLimit | None] | None
         policy: recoverable.Policy | None
-        observe: recoverable.Observe | None
+        redact: Callable[[str], str] | None
 
 
 Unrecoverable = type[BaseException] | Callable[[BaseException], bool]
@@ -148,10 +150,11 @@ class Recoverability(Frozen):
         failed: the error queue, and which failures go there at once.
         rate_limit: when to attempt one message at a time because all of them fail; None for never.
         policy: a function that decides instead of the default policy; it may call `default_policy`.
-        observe: callbacks, metrics, traces and redaction; None for the log alone.
+        redact: a function from text to text: the text of exceptions, and what brokers and stores answered, passes it
+            before it reaches a log, a header, an extension's report or the host. Where it raises, the text is left out.
 
     Raises:
-        TypeError: a part of the wrong class, or a policy that is not a plain function.
+        TypeError: a part of the wrong class, or a policy or redactor that is not a plain function.
     """
 
     immediate: Immediate = Immediate()
@@ -159,7 +162,7 @@ class Recoverability(Frozen):
     failed: Failed = Failed()
     rate_limit: recoverable.RateLimit | None = field(default=None, kw_only=True)
     policy: recoverable.Policy | None = field(default=None, kw_only=True)
-    observe: recoverable.Observe | None = field(default=None, kw_only=True)
+    redact: Callable[[str], str] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         checked_part("immediate", self.immediate, Immediate)
@@ -168,11 +171,9 @@ class Recoverability(Frozen):
         if self.rate_limit is not None:
             checked_part("rate_limit", self.rate_limit, recoverable.RateLimit)
         if self.policy is not None:
-            from recoverable._flow.signatures import check_policy  # noqa: PLC0415  # few have a policy
-
             check_policy(self.policy)
-        if self.observe is not None:
-            checked_part("observe", self.observe, recoverable.Observe)
+        if self.redact is not None:
+            checked_function("Recoverability(redact)", self.redact, "a function from text to text")
 
     @classmethod
     def from_environment(cls, prefix: str = "RECOVERABLE_", **code: Unpack[Code]) -> Recoverability:
@@ -192,8 +193,6 @@ class Recoverability(Frozen):
             TypeError: an unknown keyword, or a part of the wrong class.
             ValueError: a variable that cannot be read; the text names it and says what to write.
         """
-        from recoverable._variables import from_variables  # noqa: PLC0415  # few endpoints use it
-
         return from_variables(cls(), prefix, code)
 
 
@@ -211,8 +210,3 @@ def error_queue_of(owner: str, recoverability: object, setting: Callable[[str], 
     if not isinstance(recoverability, Recoverability):
         raise TypeError(f"{owner}(recoverability) is {recoverability!r}; write Recoverability(...)")
     return recoverability.failed.error_queue or setting("RECOVERABLE_ERROR_QUEUE") or "error"
-
-
-def redactor_of(recoverability: Recoverability) -> Callable[[str], str] | None:
-    """Return the user's redactor; None when there is none."""
-    return None if recoverability.observe is None else recoverability.observe.redact

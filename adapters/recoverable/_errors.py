@@ -78,3 +78,9 @@ class TimeUp(BaseException):
     """
 
     __module__ = "recoverable.hosting"
+
+
+class TooLarge(ValueError):
+    """Raised for a timeout that is too large for the store."""
+
+    __module__ = "recoverable.timeouts"  # the name under which users import it

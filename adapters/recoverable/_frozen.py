@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers take this name for true; `typing` need not be imported at cold start
 if TYPE_CHECKING:
+    from inspect import Signature
     from typing import Any, Self, dataclass_transform
 else:
 
@@ -46,8 +47,6 @@ class FieldsSignature:
         """
         if instance is not None or owner.__init__ is not Frozen.__init__:
             raise AttributeError
-        from recoverable._signature import signature_of  # noqa: PLC0415  # `inspect`, when somebody asks
-
         return signature_of(owner, NO_DEFAULT)
 
 
@@ -82,8 +81,6 @@ class Frozen:
         missing = [name for name, value in fields.items() if value is NO_DEFAULT]
         twice = by_name.keys() & list(self._by_place)[: len(by_place)]
         if len(by_place) > len(self._by_place) or len(fields) > len(defaults) or missing or twice:
-            from recoverable._signature import wrong_arguments  # noqa: PLC0415  # for the error
-
             raise wrong_arguments(type(self), by_place, by_name)
         self._assign(**fields)
         self.__post_init__()
@@ -116,3 +113,25 @@ class Frozen:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+def signature_of(kind: type[Frozen], no_default: object) -> Signature:
+    """Return the signature that the fields of a class define; `no_default` stands for a field that must be given."""
+    from inspect import Parameter, Signature  # noqa: PLC0415  # dear at cold start
+
+    texts = {name: text for base in reversed(kind.__mro__[:-1]) for name, text in base.__annotations__.items()}
+    kinds = {Parameter.POSITIONAL_OR_KEYWORD: kind._by_place, Parameter.KEYWORD_ONLY: kind._by_name}
+    return Signature(
+        [
+            Parameter(name, how, default=Parameter.empty if value is no_default else value, annotation=texts[name])
+            for how, fields in kinds.items()
+            for name, value in fields.items()
+        ],
+        return_annotation=None,
+    )
+
+
+def wrong_arguments(kind: type[Frozen], by_place: tuple[object, ...], by_name: dict[str, object]) -> TypeError:
+    """Return the error for arguments that do not fit: what came, and what to write."""
+    wanted = ", ".join([*kind._by_place, *(f"{name}=..." for name in kind._by_name)])
+    return TypeError(f"{kind.__name__}{by_place}{by_name or ''}: write {kind.__name__}({wanted})")

@@ -6,6 +6,8 @@ import json
 from operator import attrgetter
 from types import MappingProxyType
 
+from recoverable._unreadable import unreadable
+
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -228,15 +230,11 @@ class Message:
             TypeError: a part of another kind.
             ValueError: the platform takes no such message.
         """
-        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
-
-        collect(self, "Send", queue, body, **options)
+        outgoing().collect(self, "Send", queue, body, **options)
 
     def publish(self, topic: str, body: object, **options: Unpack[SendOptions]) -> None:
         """Publish a message to a topic when this attempt has succeeded; see `send`."""
-        from recoverable._outgoing.outbox import collect  # noqa: PLC0415  # for handlers that send
-
-        collect(self, "Publish", topic, body, **options)
+        outgoing().collect(self, "Publish", topic, body, **options)
 
     def reply(self, body: object, **options: Unpack[SendOptions]) -> None:
         """Send a message to the queue that the sender of this one named for replies; see `send`.
@@ -245,16 +243,13 @@ class Message:
             ValueError: `headers` has no NServiceBus.ReplyToAddress, or one that is not the name of a queue in the same
                 account and region, or namespace.
         """
-        from recoverable._outgoing.outbox import collect, reply_address  # noqa: PLC0415  # for handlers that send
-
-        collect(self, "Reply", reply_address(self), body, **options)
+        outgoing().collect(self, "Reply", outgoing().reply_address(self), body, **options)
 
     @property
     def outgoing(self) -> tuple[Outgoing, ...]:
         """Return what this attempt has sent and published so far."""
-        from recoverable._outgoing.outbox import collected  # noqa: PLC0415  # for handlers that send
-
-        return collected(self)
+        sent: tuple[Outgoing, ...] = outgoing().collected(self)
+        return sent
 
     def _raw(self) -> str | bytes:
         if callable(self._body):
@@ -268,9 +263,14 @@ class Message:
             raise self._unreadable(error) from error
 
     def _unreadable(self, error: Exception) -> MessageDeserializationError:
-        from recoverable._unreadable import unreadable  # noqa: PLC0415  # for the error
-
         return unreadable(self.id, error)
+
+
+def outgoing() -> Any:
+    """Return the module that collects what handlers send."""
+    import recoverable._outgoing.outbox as module  # noqa: PLC0415  # door: to sending
+
+    return module
 
 
 def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002  # as the message calls it
@@ -281,3 +281,24 @@ def place(message: Message, *, round: int, attempt: int) -> None:  # noqa: A002 
 def received(message: Message) -> Any:
     """Return the platform's record as it was received, whatever the handler did to its own."""
     return message._native
+
+
+class FetchedRecord(dict):  # type: ignore[type-arg]  # `typing` stays away at cold start
+    """A platform's record in which something stands for the body, which an extension fetches."""
+
+
+def fetch_body(message: Message, fetch: Callable[[], bytes]) -> None:
+    """Have the body of a message fetched when it is first read."""
+    message._body, message._native = fetch, FetchedRecord(message._native)
+    message._copy = FetchedRecord(message.native)
+
+
+def record_of(message: Message) -> Any:
+    """Return the platform's record of a message, with the body in place of what stands for it where an extension fetches that.
+
+    Raises:
+        Exception: what fetching the body raises.
+        MessageDeserializationError: the body that was fetched is no text.
+    """
+    record = message.native
+    return {**record, "body": message.text} if isinstance(record, FetchedRecord) else record

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from recoverable._errors import MessageDeserializationError
 
+TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 MOST_PLACES = 3
 """Fields of a model that are named at most."""

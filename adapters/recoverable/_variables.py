@@ -6,12 +6,20 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, TypeVar
 
+import recoverable
 from recoverable._frozen import Frozen
 from recoverable._limits import MAX_COUNT, MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY, number_up_to
 
-R = TypeVar("R", bound=Frozen)
+FACTS_FILE = "RECOVERABLE_FACTS_FILE"
+"""The environment variable by which a host of another process names a file: endpoints append the facts of each decision and success to it, a
+line of JSON each."""
+
+TYPE_CHECKING = False  # see _frozen.py
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    R = TypeVar("R", bound=Frozen)
 
 SWITCH = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
 
@@ -110,11 +118,7 @@ def read_parts(defaults: Any, variables: Variables) -> dict[str, Any]:
 
 def rate_limit_after(failures: int) -> Frozen | None:
     """Return the rate limit after so many failures in a row; None for 0."""
-    if not failures:
-        return None
-    from recoverable._rate_limit.settings import RateLimit  # noqa: PLC0415  # few set one
-
-    return RateLimit(failures)
+    return recoverable.RateLimit(failures) if failures else None
 
 
 def chosen(read: Mapping[str, Any], code: Mapping[str, Any]) -> dict[str, Any]:

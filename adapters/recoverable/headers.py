@@ -48,6 +48,18 @@ UNIQUE_MESSAGE_ID, ACKNOWLEDGEMENT_QUEUE, RETRY_SUCCESSFUL = (
 )  # fmt: skip
 """With the first two ServiceControl sends a failed message back, and with the third an endpoint says that it was handled."""
 
+MADE_BY = "Recoverable.TraceParent"
+"""The header of a copy that names the attempt which it was made by; extensions that trace write it."""
+
+AWS_TRACE_HEADER = "Recoverable.AwsTraceHeader"
+"""The header of a copy that keeps X-Ray's header of the sender; extensions that trace write it."""
+
+
+def is_reserved(name: str) -> bool:
+    """True if no extension may give a copy a header of this name, because this package writes it."""
+    return name.startswith(("NServiceBus.", "ServiceControl.", OWN)) and name not in (MADE_BY, AWS_TRACE_HEADER)
+
+
 ORIGIN = "Recoverable.Origin"
 """The broker's id of the first original of a message: what its handler sends is named after it."""
 

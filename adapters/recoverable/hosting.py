@@ -1,4 +1,4 @@
-"""Define what hosts and tests need: the environment of an invocation, how handlers are stopped, and what kind of function one is.
+"""Define what those need who build hosts, tests and extensions: the environment of an invocation, how handlers are stopped, and what an extension is.
 
 A host passes its own client, clock and deadline through one context variable.
 """
@@ -13,7 +13,11 @@ from time import monotonic, sleep
 from recoverable._errors import TimeUp
 from recoverable._lazy import attach
 
-__all__ = ["Deadline", "Environment", "TimeUp", "current_environment", "is_coroutine_function", "now", "utc_clock"]
+__all__ = [  # noqa: RUF022  # as `sorted` has it
+    "Batch", "CircuitStore", "Deadline", "Environment", "Extension", "FACTS_FILE", "Facts", "Hidden", "Outcome", "Part",
+    "Setup", "TimeUp", "current_environment", "is_coroutine_function", "log_observing_failed", "log_safely", "now",
+    "record_of", "redacted_text", "traceback_of", "utc_clock", "within",
+]  # fmt: skip
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -23,18 +27,30 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recoverable._flow.deadline import Deadline
+    from recoverable._flow.event_loop import within
     from recoverable._flow.handlers import is_coroutine_function
-    from recoverable._message import Message
+    from recoverable._message import Message, record_of
+    from recoverable._observe.extension import Batch, Extension, Hidden, Part, Setup
+    from recoverable._observe.facts import Facts, Outcome
+    from recoverable._observe.log import log_observing_failed, log_safely, redacted_text, traceback_of
+    from recoverable._rate_limit.settings import CircuitStore
+    from recoverable._variables import FACTS_FILE
 else:
     __getattr__, __dir__ = attach(
         __name__,
         __all__,
-        {"recoverable._flow.deadline": ("Deadline",), "recoverable._flow.handlers": ("is_coroutine_function",)},
+        {
+            "recoverable._flow.deadline": ("Deadline",),
+            "recoverable._flow.event_loop": ("within",),
+            "recoverable._flow.handlers": ("is_coroutine_function",),
+            "recoverable._message": ("record_of",),
+            "recoverable._observe.extension": ("Batch", "Extension", "Hidden", "Part", "Setup"),
+            "recoverable._observe.facts": ("Facts", "Outcome"),
+            "recoverable._observe.log": ("log_observing_failed", "log_safely", "redacted_text", "traceback_of"),
+            "recoverable._rate_limit.settings": ("CircuitStore",),
+            "recoverable._variables": ("FACTS_FILE",),
+        },
     )
-
-FACTS_FILE = "RECOVERABLE_FACTS_FILE"
-"""The environment variable by which a host of another process names a file: endpoints append the facts of each decision and success to it, a
-line of JSON each."""
 
 
 class Environment:
@@ -57,6 +73,7 @@ class Environment:
         seconds: returns the seconds of a clock that nobody sets.
         later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that;
             None for a thread.
+        extensions: take part in each invocation, behind those of the endpoint.
 
     `function_timeout` is after how many seconds a Functions host stops an invocation, where it is not host.json that says it.
     """
@@ -75,12 +92,13 @@ class Environment:
         later: Callable[[float, Callable[[], None]], Callable[[], None]] | None = None,
         call_handler_within: Callable[[float, Callable[[], Any]], Any] | None = None,
         seconds: Callable[[], float] = monotonic,
+        extensions: tuple[Extension, ...] = (),
     ) -> None:
         self.client, self.clock, self.deadline = client, clock, deadline
         self.runner, self.wrap_handler, self.sleep = runner, wrap_handler, sleep
         self.kept: dict[object, Any] = {} if kept is None else kept
         self.call_within, self.topic_client, self.later = call_within, topic_client, later
-        self.call_handler_within, self.seconds = call_handler_within, seconds
+        self.call_handler_within, self.seconds, self.extensions = call_handler_within, seconds, extensions
         self.function_timeout: float | None = None
 
 

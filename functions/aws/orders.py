@@ -11,8 +11,9 @@ from recoverable.aws import SqsEndpoint
 from shop import CardDeclined, place_order
 
 if TYPE_CHECKING:
-    from recoverable import Observe, RateLimit
-    from recoverable.aws import S3Bodies
+    from collections.abc import Iterator
+
+    from recoverable import RateLimit
     from recoverable.timeouts import Timeouts
 
 
@@ -33,32 +34,22 @@ def timeouts() -> Timeouts | None:
     return Timeouts(DynamoDbStore(table, bucket=os.environ.get("TIMEOUTS_BUCKET") or None))
 
 
-def large_bodies() -> S3Bodies | None:
-    """Return the bucket from which large bodies are read, if the environment names one."""
-    bucket = os.environ.get("LARGE_BODIES_BUCKET")
-    if not bucket:
-        return None
-    from recoverable.aws import S3Bodies  # noqa: PLC0415
+def extensions() -> Iterator[object]:
+    """Yield what the environment switches on. What it does not name is not imported."""
+    if bucket := os.environ.get("LARGE_BODIES_BUCKET"):
+        from recoverable.extensions import S3Bodies  # noqa: PLC0415
 
-    return S3Bodies(buckets=(bucket,))
+        yield S3Bodies(buckets=(bucket,))
+    if namespace := os.environ.get("METRICS_NAMESPACE"):
+        from recoverable.extensions import Observe  # noqa: PLC0415
 
-
-def observe() -> Observe | None:
-    """Return settings that print metrics, if the environment names a namespace for them. Without one, nothing of it is imported."""
-    namespace = os.environ.get("METRICS_NAMESPACE")
-    if not namespace:
-        return None
-    from recoverable import Observe  # noqa: PLC0415
-
-    return Observe(cloudwatch_namespace=namespace)
+        yield Observe(cloudwatch_namespace=namespace)
 
 
 handler = SqsEndpoint(
     place_order,
-    Recoverability.from_environment(
-        failed=Failed(unrecoverable=(CardDeclined,)), rate_limit=rate_limit, observe=observe()
-    ),
+    Recoverability.from_environment(failed=Failed(unrecoverable=(CardDeclined,)), rate_limit=rate_limit),
     longest_delay=timedelta(seconds=float(os.environ.get("LONGEST_DELAY_SECONDS", "900"))),
     timeouts=timeouts(),
-    large_bodies=large_bodies(),
+    extensions=tuple(extensions()),
 )

@@ -12,12 +12,12 @@ from builders import NOW, delivery
 from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Snapshot
 from recoverable._sqs.answers import call_failure
-from recoverable._sqs.sender import Outcome, Sender
-from recoverable.aws._large_bodies import describe_problem
+from recoverable._sqs.sender import Sender, Sent
 from recoverable.aws._send import is_at_fault
 from recoverable.circuits import DynamoDbCircuit
 from recoverable.circuits._dynamodb import ABSENT
 from recoverable.circuits._pause import PauseStore
+from recoverable.extensions._s3_bodies import describe_problem
 from recoverable.timeouts._dynamodb_table import Table, problem_with_object
 from recoverable_operate._check.aws_client import asked
 from recoverable_operate._migration.moving import SqsTarget
@@ -70,8 +70,8 @@ def test_a_sender_refuses_or_keeps_by_the_kind_of_a_failed_call(answer: Answer) 
 
     outcome = sender_to(Client(answer.as_error())).send(QUEUE_URL, [{}])
 
-    refused = Outcome([], {0: failure.reason})
-    assert outcome == (refused if failure.is_for_good else Outcome([], {}, failure.reason))
+    refused = Sent([], {0: failure.reason})
+    assert outcome == (refused if failure.is_for_good else Sent([], {}, failure.reason))
 
 
 def test_a_sender_says_of_each_entry_what_became_of_it() -> None:
@@ -87,7 +87,7 @@ def test_a_sender_says_of_each_entry_what_became_of_it() -> None:
 
     outcome = sender_to(client).send(QUEUE_URL, [{}, {}, {}])
 
-    assert outcome == Outcome([0], {1: "InvalidMessageContents no"}, "Throttled no")
+    assert outcome == Sent([0], {1: "InvalidMessageContents no"}, "Throttled no")
 
 
 def test_a_sender_asks_a_queue_once_that_refuses_all() -> None:

@@ -19,7 +19,8 @@ from builders import platform, recoverability
 from recoverable import Message
 from recoverable._sqs.queues import queue_from_arn
 from recoverable._sqs.wire import POINTER_CLASSES, POINTER_SIZES, wire_of
-from recoverable.aws import S3Bodies, SqsEndpoint
+from recoverable.aws import SqsEndpoint
+from recoverable.extensions import S3Bodies
 from servers.queues import HEADERS
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def test_each_record_is_done_with_or_copied_or_reported(
     client, handler = RecordingClient(takes), Runs(fails)
     settings = ladder("error", immediate=immediate, delayed=delayed)
     bodies = S3Bodies(("b",), delete=True, client=cast("S3Client", RefusingS3()))
-    endpoint = SqsEndpoint(handler, settings, client=client.as_client(), counter=counter, large_bodies=bodies)
+    endpoint = SqsEndpoint(handler, settings, client=client.as_client(), counter=counter, extensions=(bodies,))
 
     answer = endpoint(event(*batch), None)
 

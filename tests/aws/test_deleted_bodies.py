@@ -10,7 +10,7 @@ import pytest
 from aws.harness import Mapping, ladder, sqs_endpoint
 from aws.shapes import stored_by_nservicebus
 from recoverable import Discard, Message
-from recoverable.aws import S3Bodies
+from recoverable.extensions import S3Bodies
 from recoverable_local.testing import Refused
 from servers.buckets import Bucket, marked, pointer
 from servers.faulty_proxy import FaultyProxy, Rule
@@ -31,7 +31,7 @@ def fail(message: Message) -> None:
 
 def deleting(handler: Any, error: Queue, bucket: Bucket, **settings: Any) -> Any:
     """Return an endpoint that deletes bodies."""
-    return sqs_endpoint(handler, ladder(error, **settings), large_bodies=S3Bodies((bucket.name,), delete=True))
+    return sqs_endpoint(handler, ladder(error, **settings), extensions=(S3Bodies((bucket.name,), delete=True),))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_nservicebus_s_body_is_deleted_from_the_first_bucket(orders: Queue, erro
 def test_a_body_stays_where_its_deletion_is_not_asked_for(
     orders: Queue, error: Queue, bucket: Bucket, sent: str
 ) -> None:
-    Mapping(orders, sqs_endpoint(read, ladder(error), large_bodies=S3Bodies((bucket.name,)))).run_dry()
+    Mapping(orders, sqs_endpoint(read, ladder(error), extensions=(S3Bodies((bucket.name,)),))).run_dry()
 
     assert bucket.keys() == [sent]
 
@@ -135,7 +135,7 @@ def test_a_body_of_a_bucket_that_is_not_named_is_never_deleted(
 ) -> None:
     others = S3Bodies(("order-bodies",), delete=True)
 
-    Mapping(orders, sqs_endpoint(lambda message: None, ladder(error), large_bodies=others)).run_dry()
+    Mapping(orders, sqs_endpoint(lambda message: None, ladder(error), extensions=(others,))).run_dry()
 
     assert bucket.keys() == [sent]
 

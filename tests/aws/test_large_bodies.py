@@ -15,7 +15,8 @@ from aws.recording_client import RecordingClient
 from aws.records import event, record, text
 from aws.shapes import stored_by_nservicebus
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
-from recoverable.aws import S3Bodies, SqsEndpoint
+from recoverable.aws import SqsEndpoint
+from recoverable.extensions import S3Bodies
 from recoverable_local.testing import SqsWorld
 from servers.buckets import BEFORE, BODY, Bucket, marked, pointer
 from servers.fixtures import NewQueue
@@ -57,7 +58,7 @@ def reading(
     """Return an endpoint that reads bodies from a bucket."""
     name = bucket if isinstance(bucket, str) else bucket.name
     return sqs_endpoint(
-        handler, ladder(error, immediate=immediate, delayed=delayed), large_bodies=S3Bodies((name,)), **more
+        handler, ladder(error, immediate=immediate, delayed=delayed), extensions=(S3Bodies((name,)),), **more
     )
 
 
@@ -152,7 +153,7 @@ def test_a_body_that_cannot_be_fetched_is_a_failure_with_all_its_retries_that_sa
     Mapping(orders, reading(read, error, bucket, immediate=1, delayed=1)).run_dry()
     (copy,) = error.arrived()
 
-    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.aws.BodyNotFetched")
+    assert (attempts, copy.headers[TYPE]) == ([1, 2, 1, 2], "recoverable.extensions.BodyNotFetched")
     place = f"the body is in S3, in the bucket '{bucket.name}' under the key 'bodies/7', and cannot be fetched: "
     assert copy.headers[REASON].startswith(place + why.format(bucket.name))
 
@@ -201,7 +202,7 @@ def test_a_body_that_is_marked_and_no_pointer_is_the_body(body: str) -> None:
     handler = Reading()
     one = record(body, attributes={"ExtendedPayloadSize": text("300000", "Number")})
 
-    sqs_endpoint(handler, ladder("error"), large_bodies=S3Bodies(("b",)))(event(one))
+    sqs_endpoint(handler, ladder("error"), extensions=(S3Bodies(("b",)),))(event(one))
 
     assert handler.read == [(body, 0, 1)]
 
@@ -218,7 +219,7 @@ def test_an_attempt_in_process_does_not_fetch_again(orders: Queue, error: Queue,
             bucket.deny("s3:GetObject")
 
     settings = Recoverability(Immediate(1, in_process=True), Delayed(0), Failed(error.name))
-    Mapping(orders, sqs_endpoint(read_once_there, settings, large_bodies=S3Bodies((bucket.name,)))).run_dry()
+    Mapping(orders, sqs_endpoint(read_once_there, settings, extensions=(S3Bodies((bucket.name,)),))).run_dry()
 
     assert (handler.read, error.count()) == ([(BODY, 0, 1), (BODY, 0, 2)], 0)
 
@@ -254,7 +255,7 @@ def test_a_client_of_your_own_is_used(orders: Queue, error: Queue, bucket: Bucke
     handler = Reading()
     own = S3Bodies((bucket.name,), client=bucket.client)
 
-    Mapping(orders, sqs_endpoint(handler, ladder(error), large_bodies=own)).run_dry()
+    Mapping(orders, sqs_endpoint(handler, ladder(error), extensions=(own,))).run_dry()
 
     assert handler.read == [(BODY, 0, 1)]
 
@@ -264,7 +265,7 @@ def test_in_a_world_it_is_read_too(sqs_world: SqsWorld, bucket: Bucket) -> None:
     handler = Reading(failing=1)
     own = S3Bodies((bucket.name,), client=bucket.client, delete=True)
     sqs_world.create_queue("orders")
-    sqs_world.serve("orders", SqsEndpoint(handler, large_bodies=own))
+    sqs_world.serve("orders", SqsEndpoint(handler, extensions=(own,)))
     sqs_world.send("orders", pointer(bucket.name, "bodies/7"), attributes={"ExtendedPayloadSize": 300_000})
 
     sqs_world.run()
@@ -276,7 +277,7 @@ def test_among_ten_attributes_the_one_that_marks_a_pointer_stays_an_attribute() 
     many = {f"a{number}": text(str(number)) for number in range(9)} | {"ExtendedPayloadSize": text("300000", "Number")}
     client = RecordingClient()
     endpoint = sqs_endpoint(
-        Reading(), ladder("error"), client=client.as_client(), large_bodies=S3Bodies(("order-bodies",))
+        Reading(), ladder("error"), client=client.as_client(), extensions=(S3Bodies(("order-bodies",)),)
     )
 
     endpoint(event(record(pointer("another", "k"), attributes=many)))
@@ -303,9 +304,19 @@ MISTAKES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "S3Bodies(buckets) has 's3://bodies'; write the name of a bucket alone, such as \"order-bodies\", or an access point's ARN",
     ),
     "names alone": (
-        lambda: sqs_endpoint(Reading(), ladder("error"), large_bodies=("bodies",)),
+        lambda: sqs_endpoint(Reading(), ladder("error"), extensions=("order-bodies",)),
         TypeError,
-        "SqsEndpoint(large_bodies) is ('bodies',); write S3Bodies(buckets=(\"order-bodies\",)), or None",
+        "SqsEndpoint(extensions) has 'order-bodies', which has none of the methods prepare, receive, open",
+    ),
+    "the class": (
+        lambda: sqs_endpoint(Reading(), ladder("error"), extensions=(S3Bodies,)),
+        TypeError,
+        "SqsEndpoint(extensions) has the class S3Bodies; write an object of it: S3Bodies(...)",
+    ),
+    "one in place of a tuple": (
+        lambda: sqs_endpoint(Reading(), ladder("error"), extensions=S3Bodies(("b",))),
+        TypeError,
+        f"SqsEndpoint(extensions) is {S3Bodies(('b',))!r}; write a tuple, such as (Heartbeat(timedelta(minutes=2)),)",
     ),
 }
 
@@ -321,20 +332,20 @@ def test_a_mistake_is_told_where_it_is_made(make: Callable[[], object], kind: ty
 PLAIN = """
 import sys
 from recoverable.aws import SqsEndpoint
-from recoverable.aws import S3Bodies
+from recoverable.extensions import S3Bodies
 
 record = {
     "messageId": "1", "receiptHandle": "r", "body": "{}", "eventSource": "aws:sqs",
     "attributes": {"ApproximateReceiveCount": "1"}, "messageAttributes": {},
     "eventSourceARN": "arn:aws:sqs:eu-central-1:123456789012:orders",
 }
-endpoint = SqsEndpoint(lambda message: None, large_bodies=S3Bodies(("order-bodies",)))
+endpoint = SqsEndpoint(lambda message: None, extensions=(S3Bodies(("order-bodies",)),))
 endpoint({"Records": [record]})
-print(sorted(name for name in sys.modules if name == "boto3" or name.startswith(("recoverable.aws._large_bodies", "recoverable._sqs.objects"))))
+print(sorted(name for name in sys.modules if name == "boto3" or name.startswith("recoverable.extensions._")))
 """
 
 
-def test_until_a_message_has_a_pointer_only_the_setting_is_imported() -> None:
+def test_until_a_message_has_a_pointer_no_sdk_is_imported() -> None:
     ran = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, check=True)
 
-    assert ran.stdout == "['recoverable.aws._large_bodies']\n"
+    assert ran.stdout == "['recoverable.extensions._s3_bodies']\n"

@@ -11,9 +11,10 @@ from botocore.exceptions import ClientError
 from aws.harness import Context
 from aws.recording_client import RecordingClient
 from aws.records import event, record
-from recoverable import Delayed, Failed, Immediate, Message, Observe, Recoverability
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable._sqs.attributes import QueueAttributes, attributes_in
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Observe
 from recoverable.headers import FIRST_FAILED_AT, read_date
 from recoverable_local.testing import ClockSkewed, Refused, SqsWorld
 
@@ -37,13 +38,17 @@ class Toiling:
             raise ValueError("no")
 
 
-def serve(world: SqsWorld, handler: Toiling, *, visibility: float, receives: int = 20, **settings: Any) -> None:
+def serve(
+    world: SqsWorld, handler: Toiling, *, visibility: float, receives: int = 20, extensions: Any = (), **settings: Any
+) -> None:
     """Serve a queue whose visibility timeout is shorter than a run of its handler, and run."""
     ladder = Recoverability(Immediate(0), Delayed(0), Failed("errors"), **settings)
     world.create_queue("errors")
     world.create_queue("out")
     world.create_queue("jobs", visibility_timeout=30, dead_letter_queue="errors", max_receive_count=receives)
-    world.serve("jobs", SqsEndpoint(handler, ladder), timeout=30, concurrency=1, recursive_loop="Allow")
+    world.serve(
+        "jobs", SqsEndpoint(handler, ladder, extensions=extensions), timeout=30, concurrency=1, recursive_loop="Allow"
+    )
     world.create_queue("jobs", visibility_timeout=visibility, dead_letter_queue="errors", max_receive_count=receives)
     world.send("jobs", "a")
     world.run()
@@ -53,7 +58,7 @@ def test_a_lost_delivery_leaves_one_warning_and_no_fact(sqs_world: SqsWorld, cap
     facts: list[object] = []
     handler = Toiling(sqs_world, 10)
 
-    serve(sqs_world, handler, visibility=5, observe=Observe(on_error=lambda each, _: facts.append(each)))
+    serve(sqs_world, handler, visibility=5, extensions=(Observe(on_error=lambda each, _: facts.append(each)),))
 
     (seen,) = sqs_world.queue("errors")
     assert (handler.runs, seen.exception_type, len(facts)) == (2, "ValueError", 1)

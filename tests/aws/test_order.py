@@ -13,7 +13,8 @@ from recoverable import Message, Recoverability
 from recoverable._flow.invocation import Invocation
 from recoverable._ladder.delivery import Delivery
 from recoverable._sqs.queues import Queue
-from recoverable.aws._batch import Batch, groups_of
+from recoverable.aws._batch import Batch
+from recoverable.aws._groups import groups_of
 from recoverable.aws._order import delay_of_hand_back, groups
 from recoverable.aws._settings import SqsSettings
 from recoverable.aws._time_budget import TimeBudget
@@ -63,6 +64,7 @@ def batch(messages: list[Message], restored: list[Delivery], running: Invocation
         environment,
         settings=SqsSettings("SqsEndpoint", Recoverability()),
         partial=True,
+        hosted=None,
     )
 
 

@@ -50,8 +50,8 @@ def endpoint(
     """Return an endpoint of the builders' queue and ladder, two immediate and two delayed retries, at the builders' time."""
     return ServiceBusEndpoint(
         handler or Handler(Boom("it broke")),
-        settings or recoverability(error_queue=ERROR_QUEUE),
         **{
+            "recoverability": settings or recoverability(error_queue=ERROR_QUEUE),
             "queue": QUEUE,
             "connection": "ServiceBus",
             "clock": Clock(),

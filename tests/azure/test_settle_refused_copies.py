@@ -24,13 +24,13 @@ from recoverable import (
     Immediate,
     Message,
     MoveToError,
-    Observe,
     Policy,
     Recoverability,
     default_policy,
 )
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.extensions import Observe
 from recoverable.headers import REFUSED_SENDS
 from recoverable_local.testing import Refused, ServiceBusWorld, Throttled
 
@@ -70,11 +70,18 @@ def serve(
 ) -> Orders:
     """Serve the queue."""
     orders = Orders()
-    settings = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERROR), policy=policy, observe=observe)
+    settings = Recoverability(Immediate(immediate), Delayed(delayed), Failed(ERROR), policy=policy)
     world.serve(
         QUEUE,
         ServiceBusEndpoint(
-            orders, settings, queue=QUEUE, connection="ServiceBus", name="orders", lock=timedelta(minutes=1), **parts
+            orders,
+            settings,
+            queue=QUEUE,
+            connection="ServiceBus",
+            name="orders",
+            lock=timedelta(minutes=1),
+            extensions=() if observe is None else (observe,),
+            **parts,
         ),
     )
     return orders

@@ -6,8 +6,9 @@ import re
 from inspect import signature
 from pathlib import Path
 
-from recoverable import Facts, Observe
-from recoverable._observe.metrics import METRICS
+from recoverable import Facts
+from recoverable.extensions import Observe
+from recoverable.extensions._metrics import METRICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ from infra.azure.bicep import Deployment
 from infra.decided import decided
 from infra.features import FEATURES, asking_for
 from infra.sam_template import template
-from recoverable._observe.metrics import METRICS
+from recoverable.extensions._metrics import METRICS
 
 PAGE = page("runbook.md")
 

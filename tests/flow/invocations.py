@@ -55,7 +55,7 @@ def attempts(
     handler: Callable[[Message], Awaitable[Any]], deliveries: Sequence[Delivery], within: Invocation, concurrency: int
 ) -> list[Settlement]:
     """Return the settlements of deliveries that go through the flow with a coroutine handler, so many at a time."""
-    attempt_concurrently(handler, [each.message for each in deliveries], within, concurrency)
+    attempt_concurrently(attempt_each, handler, [each.message for each in deliveries], within, concurrency)
     return [settlement_of(each, within) for each in deliveries]
 
 

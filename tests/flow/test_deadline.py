@@ -42,7 +42,7 @@ class Given(Deadline):
         ended: list[Any] = []
 
         def steps() -> Steps:
-            error = yield cast("Message", argument), self.seconds_left()
+            error = yield (cast("Message", argument),), self.seconds_left()
             if error is not None:
                 raise error
 

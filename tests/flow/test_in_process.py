@@ -9,9 +9,10 @@ import pytest
 
 from builders import ERROR_QUEUE, NOW_WRITTEN, QUEUE, Boom, delivery, platform, seconds
 from flow.invocations import Handler, Rung, attempt, attempts, invocation
-from observe.clouds import World, climb, on_both_clouds, serve
-from recoverable import Delayed, Facts, Failed, Immediate, Message, Observe, RateLimit, Recoverability
+from observe.clouds import World, climb, observed, on_both_clouds, serve
+from recoverable import Delayed, Facts, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redeliver
+from recoverable.extensions import Observe
 from recoverable.headers import DUE_AT, FIRST_FAILED_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
@@ -195,7 +196,7 @@ def test_callbacks_are_told_of_each_attempt(world: type[World]) -> None:
         told.append((facts.action, facts.round, facts.attempt, message.attempt))
 
     observe = Observe(on_immediate_retry=note, on_delayed_retry=note, on_error=note)
-    climb(world(), Orders(), in_process(1, observe=observe))
+    climb(world(), Orders(), observed(in_process(1), observe))
 
     assert told == [
         ("immediate_retry", 0, 1, 1),

@@ -17,7 +17,7 @@ def fails(*_: object, **__: object) -> None:
 @pytest.fixture
 def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have each decision fail."""
-    monkeypatch.setattr("recoverable._ladder.decision.decide", fails)
+    monkeypatch.setattr("recoverable._flow.settle.decide", fails)
 
 
 @pytest.mark.usefixtures("undecided")

@@ -15,9 +15,10 @@ from infra.features import asking_for
 from infra.sam_template import template
 from observe.clouds import failing
 from observe.emf import checked, values
-from recoverable import Delayed, Discard, Failed, Immediate, Message, Observe, RateLimit, Recoverability
-from recoverable._observe.metrics import METRICS
+from recoverable import Delayed, Discard, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Observe
+from recoverable.extensions._metrics import METRICS
 from recoverable_local.testing import Refused, SqsWorld
 
 SAM = template()
@@ -73,14 +74,14 @@ def test_the_metrics_are_those_that_a_function_prints(sqs_world: SqsWorld, capsy
 
     failed, later = Failed("error"), Delayed(1, timedelta(seconds=1))
     kinds: dict[str, tuple[Any, Recoverability]] = {
-        "retried": (failing, Recoverability(Immediate(1), later, failed, observe=Observe())),
-        "discarded": (failing, Recoverability(failed=failed, policy=discards, observe=Observe())),
-        "limited": (failing_twice(), Recoverability(failed=failed, rate_limit=RateLimit(1), observe=Observe())),
-        "killed": (lambda message: sqs_world.kill(), Recoverability(Immediate(0), later, failed, observe=Observe())),
+        "retried": (failing, Recoverability(Immediate(1), later, failed)),
+        "discarded": (failing, Recoverability(failed=failed, policy=discards)),
+        "limited": (failing_twice(), Recoverability(failed=failed, rate_limit=RateLimit(1))),
+        "killed": (lambda message: sqs_world.kill(), Recoverability(Immediate(0), later, failed)),
     }
     sqs_world.fail("send_message_batch", Refused("InvalidMessageContents"), queue="error", nth=1)
     for queue, (handler, recoverability) in kinds.items():
-        sqs_world.serve(queue, SqsEndpoint(handler, recoverability))
+        sqs_world.serve(queue, SqsEndpoint(handler, recoverability, extensions=(Observe(),)))
         sqs_world.send(queue, "an order")
     sqs_world.run()
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from aws.nservicebus.dotnet import Refused, imported_of, read_service_bus, retried_on_service_bus
-from recoverable.azure._folding import LOST, with_lost
 from recoverable.headers import FOLDED
+from recoverable.nservicebus.folding import LOST, with_lost
 
 RENAMED = {"NServiceBus.CorrelationId", "NServiceBus.ContentType", "NServiceBus.ReplyToAddress"}
 """Headers over which the message's own fields win."""

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from builders import ERROR_QUEUE, QUEUE, Boom
-from recoverable import Delayed, Failed, Immediate, Message, Observe, Recoverability
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.azure import ServiceBusEndpoint
+from recoverable.extensions import Observe
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 World = SqsWorld | ServiceBusWorld
@@ -21,16 +22,26 @@ on_both_clouds = pytest.mark.parametrize("world", [SqsWorld, ServiceBusWorld], i
 """Run a test once on SQS and Lambda, and once on Service Bus and Functions: its argument `world` makes one."""
 
 
-def settings(observe: Observe | None = None, *, immediate: int = 1, delayed: int = 1, **more: Any) -> Recoverability:
-    """Return one immediate and one delayed retry after 10 seconds."""
+Settings = dict[str, Any]
+"""Settings of an endpoint, by their names."""
+
+
+def settings(observe: Observe | None = None, *, immediate: int = 1, delayed: int = 1, **more: Any) -> Settings:
+    """Return one immediate and one delayed retry after 10 seconds, for an endpoint that is observed."""
     later = Delayed(delayed, timedelta(seconds=10))
-    return Recoverability(Immediate(immediate), later, Failed(ERROR_QUEUE), observe=observe, **more)
+    return observed(Recoverability(Immediate(immediate), later, Failed(ERROR_QUEUE), **more), observe)
 
 
-def serve(world: World, handler: Handler, recoverability: Recoverability, **more: Any) -> None:
+def observed(recoverability: Recoverability, observe: Observe | None = None) -> Settings:
+    """Return the settings of an endpoint that is observed."""
+    return {"recoverability": recoverability, "extensions": () if observe is None else (observe,)}
+
+
+def serve(world: World, handler: Handler, settings: Settings | Recoverability, **more: Any) -> None:
     """Have the queue's messages handled."""
+    given = {**(settings if isinstance(settings, dict) else observed(settings)), **more}
     if isinstance(world, SqsWorld):
-        world.serve(QUEUE, SqsEndpoint(handler, recoverability, **more))
+        world.serve(QUEUE, SqsEndpoint(handler, **given))
     else:
         named: dict[str, Any] = {
             "queue": QUEUE,
@@ -38,12 +49,12 @@ def serve(world: World, handler: Handler, recoverability: Recoverability, **more
             "name": "place_order",
             "lock": timedelta(minutes=1),
         }
-        world.serve(QUEUE, ServiceBusEndpoint(handler, recoverability, **named, **more))
+        world.serve(QUEUE, ServiceBusEndpoint(handler, **named, **given))
 
 
-def climb(world: World, handler: Handler, recoverability: Recoverability, **sent: Any) -> str:
+def climb(world: World, handler: Handler, settings: Settings | Recoverability, **sent: Any) -> str:
     """Have one message handled to its end, and return its id."""
-    serve(world, handler, recoverability)
+    serve(world, handler, settings)
     message_id = world.send(QUEUE, "an order", **sent)
     world.run()
     return message_id

@@ -20,11 +20,13 @@ from observe.clouds import (
     climb,
     failing,
     failing_coroutine,
+    observed,
     on_both_clouds,
     serve,
     settings,
 )
-from recoverable import Discard, Facts, Immediate, Message, Observe
+from recoverable import Delayed, Discard, Facts, Failed, Immediate, Message, Recoverability
+from recoverable.extensions import Observe
 from recoverable.hosting import TimeUp
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld, Unreachable
 
@@ -308,8 +310,8 @@ def test_a_message_whose_error_queue_refuses_it_is_told_when_it_gets_there(world
 def test_retries_in_process_are_told_one_by_one(world: type[World], handler: Handler) -> None:
     told: list[tuple[str, int, int]] = []
     tell = lambda facts, message: told.append((facts.action, facts.attempt, message.attempt))  # noqa: E731  # for both
-    recoverability = settings(Observe(on_immediate_retry=tell, on_error=tell), delayed=0)
+    ladder = Recoverability(Immediate(2, in_process=True), Delayed(0), Failed(ERROR_QUEUE))
 
-    climb(world(), handler, recoverability.__replace__(immediate=Immediate(2, in_process=True)))
+    climb(world(), handler, observed(ladder, Observe(on_immediate_retry=tell, on_error=tell)))
 
     assert told == [("immediate_retry", 1, 1), ("immediate_retry", 2, 2), ("move_to_error", 3, 3)]

@@ -10,7 +10,6 @@ import pytest
 
 from builders import QUEUE
 from observe.clouds import climb, failing, settings
-from recoverable import Observe
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")
@@ -43,7 +42,7 @@ def test_on_functions_each_line_ends_with_its_facts(
 def test_a_redactor_does_not_take_them_away(
     service_bus_world: ServiceBusWorld, caplog: pytest.LogCaptureFixture
 ) -> None:
-    climb(service_bus_world, failing, settings(Observe(redact=lambda text: "(hidden)")))
+    climb(service_bus_world, failing, settings(redact=lambda text: "(hidden)"))
 
     assert [text.splitlines() for text in texts(caplog)] == [[f"(hidden) {tail}", "(hidden)"] for tail in TAILS]
 

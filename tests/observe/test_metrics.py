@@ -11,11 +11,22 @@ import jsonschema
 import pytest
 
 from builders import ERROR_QUEUE, QUEUE, Boom
-from observe.clouds import Handler, World, both_kinds_of_handlers, climb, failing, on_both_clouds, serve, settings
+from observe.clouds import (
+    Handler,
+    World,
+    both_kinds_of_handlers,
+    climb,
+    failing,
+    observed,
+    on_both_clouds,
+    serve,
+    settings,
+)
 from observe.emf import checked, values
 from observe.telemetry import Point, Telemetry
-from recoverable import Delayed, Discard, Failed, Immediate, Message, Observe, RateLimit, Recoverability
-from recoverable._observe.metrics import COUNTERS
+from recoverable import Delayed, Discard, Failed, Immediate, Message, RateLimit, Recoverability
+from recoverable.extensions import Observe
+from recoverable.extensions._metrics import COUNTERS
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld
 
 
@@ -125,9 +136,7 @@ def test_what_kills_its_process_is_counted_as_unreported(
 def test_a_rate_limit_is_a_gauge_and_its_waits_are_deferrals(
     sqs_world: SqsWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    limited = Recoverability(
-        Immediate(0), Delayed(0, timedelta(0)), Failed(ERROR_QUEUE), rate_limit=RateLimit(1), observe=Observe()
-    )
+    limited = Recoverability(Immediate(0), Delayed(0, timedelta(0)), Failed(ERROR_QUEUE), rate_limit=RateLimit(1))
     outage = [True]
 
     def handle(message: Message) -> None:
@@ -135,7 +144,7 @@ def test_a_rate_limit_is_a_gauge_and_its_waits_are_deferrals(
             raise Boom
 
     sqs_world.at(1, outage.clear)
-    serve(sqs_world, handle, limited)
+    serve(sqs_world, handle, observed(limited, Observe()))
     for number in range(3):
         sqs_world.send(QUEUE, number)
     sqs_world.run()
@@ -242,7 +251,7 @@ def test_the_counts_are_those_that_cloudwatch_gets(
     sqs_world: SqsWorld, telemetry: Telemetry, capsys: pytest.CaptureFixture[str]
 ) -> None:
     limited = Recoverability(
-        Immediate(1), Delayed(1, timedelta(seconds=1)), Failed(ERROR_QUEUE), rate_limit=RateLimit(3), observe=Observe()
+        Immediate(1), Delayed(1, timedelta(seconds=1)), Failed(ERROR_QUEUE), rate_limit=RateLimit(3)
     )
     outage = [True]
 
@@ -251,7 +260,7 @@ def test_the_counts_are_those_that_cloudwatch_gets(
             raise Boom
 
     sqs_world.at(30, outage.clear)
-    serve(sqs_world, handle, limited)
+    serve(sqs_world, handle, observed(limited, Observe()))
     for number in range(4):
         sqs_world.send(QUEUE, number)
     sqs_world.run()

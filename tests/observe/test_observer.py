@@ -11,7 +11,7 @@ import pytest
 
 from builders import ERROR_QUEUE, QUEUE, Boom
 from observe.clouds import World, both_kinds_of_handlers, climb, failing, on_both_clouds, settings
-from recoverable import Facts, Message, Observe
+from recoverable import Facts, Message
 from recoverable.hosting import FACTS_FILE
 from recoverable_local.decisions import Decided, FactsFile
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld
@@ -36,7 +36,7 @@ def row(action: str, attempt: int, round_: int, *, done: bool = True, **more: An
     """Return the line of a decision about a failure of one of two attempts."""
     plain = {"delay": None, "error_queue": "", "unreported": False, "rate_limited": False}
     failure = {"exception_type": "builders.Boom", "exception": "it broke"}
-    where = {"queue": QUEUE, "attempt": attempt, "attempts": 2, "round": round_}
+    where = {"queue": QUEUE, "attempt": attempt, "attempts": 2, "round": round_, "deliveries": attempt}
     return {**plain, **failure, **where, "action": action, "done": done, **more}
 
 
@@ -89,7 +89,7 @@ def test_no_text_passes_by_the_redactor_and_no_body_is_there(world: type[World],
     def leaking(message: Message) -> None:
         raise Boom("card 4711")
 
-    climb(world(), leaking, settings(Observe(redact=lambda text: text.replace("4711", "…"))))
+    climb(world(), leaking, settings(redact=lambda text: text.replace("4711", "…")))
 
     assert {each["exception"] for each in rows(file)} == {"card …"}
     assert all(word not in file.read_text() for word in ("4711", "an order"))
@@ -106,7 +106,7 @@ def test_a_file_that_takes_nothing_changes_nothing_and_is_logged(
 
     assert len(here.queue(ERROR_QUEUE)) == 1
     assert {each.getMessage()[:42] for each in caplog.records if each.name == "recoverable.observe"} == {
-        "Reporting spans, metrics or facts of an in"
+        "Appending facts to the file that RECOVERAB"
     }
 
 

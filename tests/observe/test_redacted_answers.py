@@ -16,14 +16,15 @@ from aws.recording_client import RecordingClient, confirmed
 from aws.records import ARN, event, record, text
 from builders import NOW, QUEUE, seconds
 from observe.clouds import World, failing, on_both_clouds, serve, settings
-from recoverable import DelayedRetry, Message, Observe, RateLimit, StoreUnavailable
-from recoverable.aws import S3Bodies, SqsEndpoint
+from recoverable import DelayedRetry, Message, RateLimit, Recoverability, StoreUnavailable
+from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Heartbeat, S3Bodies
 from recoverable.timeouts import CriticalError, Dispatcher, Timeouts
 from recoverable_local.timeouts import SqliteStore
 from servers.buckets import pointer
 
 SECRET = "hunter2"
-HIDDEN = Observe(redact=lambda text: text.replace(SECRET, "***"))
+HIDDEN: Any = {"redact": lambda text: text.replace(SECRET, "***")}
 
 QUOTED = ClientError({"Error": {"Code": "ValidationException", "Message": f"not {SECRET}"}}, "PutItem")
 """An answer of AWS that quotes the secret."""
@@ -95,7 +96,7 @@ def told(caplog: pytest.LogCaptureFixture, part: str) -> str:
 def test_what_sqs_quotes_in_a_refusal_is_hidden(refusal: str, caplog: pytest.LogCaptureFixture) -> None:
     client, ladder, part = REFUSALS[refusal]
 
-    SqsEndpoint(failing, settings(HIDDEN, **ladder), client=client.as_client())(event(record()))
+    SqsEndpoint(failing, **settings(**HIDDEN, **ladder), client=client.as_client())(event(record()))
 
     assert "***" in told(caplog, part)
 
@@ -103,9 +104,11 @@ def test_what_sqs_quotes_in_a_refusal_is_hidden(refusal: str, caplog: pytest.Log
 def test_what_sqs_quotes_in_the_refusal_of_a_heartbeat_is_hidden(caplog: pytest.LogCaptureFixture) -> None:
     client = Quoting(only("change")).as_client()
 
-    SqsEndpoint(succeed, settings(HIDDEN), client=client, heartbeat=timedelta(minutes=2))(event(record()))
+    SqsEndpoint(succeed, Recoverability(**HIDDEN), client=client, extensions=(Heartbeat(timedelta(minutes=2)),))(
+        event(record())
+    )
 
-    assert "***" in told(caplog, "Their heartbeat ends")
+    assert "***" in told(caplog, "They are hidden no more")
 
 
 def test_what_a_store_of_long_delays_quotes_is_hidden(caplog: pytest.LogCaptureFixture) -> None:
@@ -114,8 +117,8 @@ def test_what_a_store_of_long_delays_quotes_is_hidden(caplog: pytest.LogCaptureF
             raise QUOTED
 
     timeouts = Timeouts(Refusing(":memory:"))
-    long = settings(HIDDEN, immediate=0, policy=lambda *_: DelayedRetry(timedelta(hours=1)))
-    SqsEndpoint(failing, long, client=RecordingClient().as_client(), timeouts=timeouts)(event(record()))
+    long = settings(**HIDDEN, immediate=0, policy=lambda *_: DelayedRetry(timedelta(hours=1)))
+    SqsEndpoint(failing, **long, client=RecordingClient().as_client(), timeouts=timeouts)(event(record()))
 
     assert "***" in told(caplog, "Storing the delayed copy")
 
@@ -126,7 +129,9 @@ def test_what_s3_quotes_when_it_keeps_a_body_is_hidden(caplog: pytest.LogCapture
 
     bodies: Any = S3Bodies(("bodies",), delete=True, client=SimpleNamespace(delete_objects=refuse))  # type: ignore[arg-type]
     stored = record(pointer("bodies", "7"), attributes={"ExtendedPayloadSize": text("300000", "Number")})
-    SqsEndpoint(succeed, settings(HIDDEN), client=RecordingClient().as_client(), large_bodies=bodies)(event(stored))
+    SqsEndpoint(succeed, Recoverability(**HIDDEN), client=RecordingClient().as_client(), extensions=(bodies,))(
+        event(stored)
+    )
 
     assert "***" in told(caplog, "S3 DeleteObjects failed")
 
@@ -141,7 +146,7 @@ def test_what_a_circuit_s_store_says_is_hidden(world: type[World], caplog: pytes
             raise AssertionError("it was read first")
 
     here = world()
-    serve(here, failing, settings(HIDDEN, rate_limit=RateLimit(1, store=Away())))
+    serve(here, failing, settings(**HIDDEN, rate_limit=RateLimit(1, store=Away())))
     here.send(QUEUE, "an order")
     here.run(for_=seconds(5))
 
@@ -153,7 +158,7 @@ def test_a_dispatcher_of_timeouts_hides_what_sqs_quotes(caplog: pytest.LogCaptur
     store, client = SqliteStore(":memory:"), Quoting(only("send"))
     Timeouts(store, clock=lambda: NOW, client=client.as_client()).schedule(ARN, "hello", delay=timedelta(hours=1))
 
-    Dispatcher(store, client=client.as_client(), clock=lambda: NOW + timedelta(hours=1), redact=HIDDEN.redact)()
+    Dispatcher(store, client=client.as_client(), clock=lambda: NOW + timedelta(hours=1), **HIDDEN)()
 
     assert "cannot be dispatched: InvalidParameterValue the value *** is not valid" in told(
         caplog, "cannot be dispatched"
@@ -167,7 +172,7 @@ def test_a_dispatcher_of_timeouts_hides_what_its_store_says(caplog: pytest.LogCa
 
     minutes = (NOW + timedelta(minutes=number) for number in count())
     with pytest.raises(CriticalError) as caught:
-        Dispatcher(Away(":memory:"), clock=minutes.__next__, sleep=lambda _: None, redact=HIDDEN.redact)()
+        Dispatcher(Away(":memory:"), clock=minutes.__next__, sleep=lambda _: None, **HIDDEN)()
 
     assert told(caplog, "Failed to fetch").endswith("no answer to ***")
     assert caught.value.__cause__ is None

@@ -20,12 +20,13 @@ from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, Boom, seconds
 from observe.clouds import Handler, World, climb, on_both_clouds, settings
 from observe.telemetry import Telemetry
-from recoverable import DelayedRetry, Discard, Message, MessageDeserializationError, Observe, RetryAfter
+from recoverable import DelayedRetry, Discard, Message, MessageDeserializationError, RetryAfter
 from recoverable._ladder.faults import redacted
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Observe
 
 SECRET = "hunter2"
-HIDDEN = Observe(redact=lambda text: text.replace(SECRET, "***"))
+HIDDEN: Any = {"redact": lambda text: text.replace(SECRET, "***")}
 
 
 class Telling(Exception):
@@ -94,7 +95,7 @@ def test_a_secret_reaches_no_log_line_and_no_header(
 ) -> None:
     here = world()
 
-    climb(here, handler, settings(HIDDEN))
+    climb(here, handler, settings(**HIDDEN))
 
     (failed,) = here.queue(ERROR_QUEUE)
     assert "***" in (failed.exception_message or "")
@@ -134,7 +135,7 @@ def test_a_secret_that_a_policy_repeats_is_hidden_too(
         if message.round < 2:
             telling(message)
 
-    climb(world(), handle, settings(HIDDEN, policy=policy))
+    climb(world(), handle, settings(**HIDDEN, policy=policy))
 
     assert SECRET not in logged(caplog)
 
@@ -144,15 +145,15 @@ def test_a_secret_that_a_callback_raises_is_hidden_too(world: type[World], caplo
     def raising(facts: Any, message: Message) -> None:
         raise facts.exception
 
-    climb(world(), telling, settings(Observe(redact=HIDDEN.redact, on_error=raising)))
+    climb(world(), telling, settings(Observe(on_error=raising), **HIDDEN))
 
     assert "Calling on_error" in caplog.text
     assert SECRET not in logged(caplog)
 
 
-def raised_to_functions(handler: Any, observe: Observe | None) -> BaseException:
+def raised_to_functions(handler: Any, **more: Any) -> BaseException:
     """Return what the Functions host gets for an immediate retry."""
-    endpoint = service_bus_endpoint(handler, settings(observe))
+    endpoint = service_bus_endpoint(handler, **settings(**more))
     raised = ended(endpoint, trigger_message())
     assert raised is not None
     return raised
@@ -160,7 +161,7 @@ def raised_to_functions(handler: Any, observe: Observe | None) -> BaseException:
 
 @pytest.mark.parametrize("handler", [telling, telling_coroutine, together], ids=lambda handler: handler.__name__)
 def test_the_functions_host_gets_redacted_text_without_cause_and_frames(handler: Any) -> None:
-    raised = raised_to_functions(handler, HIDDEN)
+    raised = raised_to_functions(handler, **HIDDEN)
 
     assert (type(raised).__name__, raised.__cause__, raised.__context__) == ("RedactedFailure", None, None)
     assert SECRET not in "".join(traceback.format_exception(raised))
@@ -197,22 +198,22 @@ def test_no_frame_that_the_functions_host_gets_holds_the_exception(handler: Any)
             held.append(hold(error))
             raise
 
-    given = raised_to_functions(note_async if handler is telling_coroutine else note, HIDDEN)
+    given = raised_to_functions(note_async if handler is telling_coroutine else note, **HIDDEN)
     gc.collect()
 
     assert ([each() for each in held], given.__traceback__ is None) == ([None], False)
 
 
 def test_the_functions_host_gets_the_type_in_the_text() -> None:
-    assert str(raised_to_functions(telling, HIDDEN)) == f"{__name__}.Telling: wrong password ***"
+    assert str(raised_to_functions(telling, **HIDDEN)) == f"{__name__}.Telling: wrong password ***"
 
 
 def test_without_a_redactor_the_functions_host_gets_the_handlers_own_exception() -> None:
-    assert type(raised_to_functions(telling, Observe())) is Telling
+    assert type(raised_to_functions(telling, observe=Observe())) is Telling
 
 
 def test_what_ends_a_lambda_process_is_redacted() -> None:
-    endpoint = SqsEndpoint(exiting, settings(HIDDEN), client=RecordingClient().as_client())
+    endpoint = SqsEndpoint(exiting, **settings(**HIDDEN), client=RecordingClient().as_client())
 
     with pytest.raises(SystemExit) as caught:
         endpoint(event(record()))
@@ -222,7 +223,7 @@ def test_what_ends_a_lambda_process_is_redacted() -> None:
 
 def test_what_ends_a_functions_worker_is_redacted() -> None:
     with pytest.raises(SystemExit) as caught:
-        service_bus_endpoint(exiting, settings(HIDDEN))(trigger_message())
+        service_bus_endpoint(exiting, **settings(**HIDDEN))(trigger_message())
 
     assert (str(caught.value), caught.value.__cause__, caught.value.__context__) == ("no config for ***", None, None)
 
@@ -233,13 +234,13 @@ def test_an_exit_code_stays_as_it_is(error: BaseException) -> None:
         raise error
 
     with pytest.raises(type(error)) as caught:
-        SqsEndpoint(handle, settings(HIDDEN), client=RecordingClient().as_client())(event(record()))
+        SqsEndpoint(handle, **settings(**HIDDEN), client=RecordingClient().as_client())(event(record()))
 
     assert getattr(caught.value, "code", None) == getattr(error, "code", None)
 
 
 def test_without_partial_responses_the_invocation_fails_without_the_text() -> None:
-    endpoint = SqsEndpoint(telling, settings(HIDDEN), client=RecordingClient().as_client(), partial_responses=False)
+    endpoint = SqsEndpoint(telling, **settings(**HIDDEN), client=RecordingClient().as_client(), partial_responses=False)
 
     with pytest.raises(Exception, match="1 of 1 messages") as caught:
         endpoint(event(record()))
@@ -251,7 +252,7 @@ def test_without_partial_responses_the_invocation_fails_without_the_text() -> No
 def test_a_secret_reaches_no_span_no_metric_and_no_printed_line(
     world: type[World], telemetry: Telemetry, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    climb(world(), telling, settings(HIDDEN, delayed=0))
+    climb(world(), telling, settings(Observe(), **HIDDEN, delayed=0))
 
     told = "".join(span.to_json() for span in telemetry.spans()) + repr(telemetry.points()) + capsys.readouterr().out
     assert told.count("wrong password ***") >= 2  # the description of the status, and the event
@@ -273,7 +274,7 @@ def test_where_the_redactor_fails_the_text_is_left_out(
 ) -> None:
     here = world()
 
-    climb(here, telling, settings(Observe(redact=redact), immediate=0, delayed=0))
+    climb(here, telling, settings(redact=(redact), immediate=0, delayed=0))
 
     (failed,) = here.queue(ERROR_QUEUE)
     assert failed.exception_message == f"(left out: Observe(redact) {why})"
@@ -288,7 +289,7 @@ def test_a_secret_is_redacted_before_the_text_is_cut() -> None:
     def long_winded(message: Message) -> None:
         raise Boom(padded)
 
-    endpoint = SqsEndpoint(long_winded, settings(HIDDEN, immediate=0, delayed=0), client=client.as_client())
+    endpoint = SqsEndpoint(long_winded, **settings(**HIDDEN, immediate=0, delayed=0), client=client.as_client())
     endpoint(event(record()))
 
     assert SECRET[:3] not in json.dumps(client.sent)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from builders import seconds
-from recoverable import Facts, Message, Observe, Recoverability
+from recoverable import Facts, Message, Recoverability
+from recoverable.extensions import Observe
 
 
 def page(facts: Facts, message: Message) -> None:
@@ -28,7 +29,7 @@ def test_nothing_is_called_and_nothing_redacted_by_default() -> None:
     observe = Observe()
 
     callbacks = (observe.on_immediate_retry, observe.on_delayed_retry, observe.on_error, observe.on_discard)
-    assert (callbacks, observe.redact) == ((None, None, None, None), None)
+    assert (callbacks, Recoverability().redact) == ((None, None, None, None), None)
     assert (observe.callbacks_within, observe.cloudwatch_namespace) == (timedelta(seconds=1), "Recoverable")
     assert (observe.metrics, observe.traces, observe.successes) == (True, True, False)
 
@@ -47,8 +48,6 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"on_discard": Message}, TypeError, "is Message; write a function"),
     ({"callbacks_within": 1}, TypeError, "write a timedelta"),
     ({"callbacks_within": timedelta(hours=1)}, ValueError, "write a timedelta from 0 to 0:01:00"),
-    ({"redact": "***"}, TypeError, "write a function from text to text"),
-    ({"redact": redact_later}, TypeError, "by a plain def"),
     ({"metrics": "yes"}, TypeError, "write True or False"),
     ({"traces": 1}, TypeError, "write True or False"),
     ({"successes": None}, TypeError, "write True or False"),
@@ -65,8 +64,11 @@ def test_a_bad_setting_is_refused(settings: dict[str, Any], error: type[Exceptio
         Observe(**settings)
 
 
-def test_another_kind_of_part_is_refused() -> None:
-    wrong: Any = page
-
-    with pytest.raises(TypeError, match=r"write observe=Observe\(...\)"):
-        Recoverability(observe=wrong)
+@pytest.mark.parametrize(
+    ("redact", "text"),
+    [("***", "write a function from text to text"), (redact_later, "by a plain def")],
+    ids=["text", "coroutine"],
+)
+def test_a_redactor_that_is_no_plain_function_is_refused(redact: Any, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        Recoverability(redact=redact)

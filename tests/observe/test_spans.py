@@ -18,10 +18,21 @@ from aws.records import event, record
 from azure.endpoints import endpoint as service_bus_endpoint
 from azure.triggers import trigger_message
 from builders import ERROR_QUEUE, QUEUE, Boom
-from observe.clouds import Handler, World, both_kinds_of_handlers, climb, failing, on_both_clouds, serve, settings
+from observe.clouds import (
+    Handler,
+    World,
+    both_kinds_of_handlers,
+    climb,
+    failing,
+    observed,
+    on_both_clouds,
+    serve,
+    settings,
+)
 from observe.telemetry import Row, Telemetry, row
-from recoverable import Immediate, Message, Observe
+from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Observe
 from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld
 
 LADDER = [  # name, kind, attempt, round, action, status, error
@@ -135,7 +146,7 @@ def test_the_sender_of_service_bus_s_sdks_is_found_by_diagnostic_id(
 def test_the_sender_that_x_ray_names_is_linked_and_kept_on_copies(telemetry: Telemetry) -> None:
     """A copy with an AWSTraceHeader of its own would count for Lambda's detection of loops."""
     client = RecordingClient()
-    endpoint = SqsEndpoint(failing, settings(Observe(), immediate=0, delayed=0), client=client.as_client())
+    endpoint = SqsEndpoint(failing, **settings(Observe(), immediate=0, delayed=0), client=client.as_client())
 
     endpoint(event(record(system={"AWSTraceHeader": XRAY})))
 
@@ -149,7 +160,7 @@ def test_the_sender_that_x_ray_names_is_linked_and_kept_on_copies(telemetry: Tel
 def test_a_copy_is_linked_to_the_sender_that_x_ray_named(telemetry: Telemetry) -> None:
     headers = {"NServiceBus.MessageId": "m-1", "Recoverable.AwsTraceHeader": XRAY}
 
-    SqsEndpoint(lambda message: None, settings(Observe()))(event(record(headers=headers)))
+    SqsEndpoint(lambda message: None, **settings(Observe()))(event(record(headers=headers)))
 
     assert [links(span) for span in telemetry.spans()] == [[SENDER_BY_XRAY]]
 
@@ -218,9 +229,9 @@ def test_a_span_is_a_child_of_what_surrounds_the_function(cloud: str, telemetry:
     """Such as the span that OpenTelemetry's instrumentation of Lambda makes for the invocation: there is none of ours for that."""
     with trace.get_tracer("instrumentation").start_as_current_span("invocation") as around:
         if cloud == "SQS":
-            SqsEndpoint(lambda message: None, settings(Observe()))(event(record()))
+            SqsEndpoint(lambda message: None, **settings(Observe()))(event(record()))
         else:
-            service_bus_endpoint(lambda message: None, settings(Observe()))(trigger_message())
+            service_bus_endpoint(lambda message: None, **settings(Observe()))(trigger_message())
 
     assert [(span.name, span.parent and span.parent.span_id) for span in telemetry.spans()] == [
         ("invocation", None),
@@ -265,10 +276,10 @@ def test_an_interrupted_run_leaves_no_span_open(cloud: str, error: BaseException
         raise error
 
     call: dict[str, Callable[[], object]] = {
-        "SQS": lambda: SqsEndpoint(interrupted, settings(Observe()), client=RecordingClient().as_client())(
+        "SQS": lambda: SqsEndpoint(interrupted, **settings(Observe()), client=RecordingClient().as_client())(
             event(record())
         ),
-        "Service Bus": lambda: service_bus_endpoint(interrupted, settings(Observe()))(trigger_message()),
+        "Service Bus": lambda: service_bus_endpoint(interrupted, **settings(Observe()))(trigger_message()),
     }
     with pytest.raises(type(error)):
         call[cloud]()
@@ -315,12 +326,13 @@ def test_an_opentelemetry_that_fails_harms_nothing(
 def test_opentelemetry_is_never_imported_by_us() -> None:
     program = """
 import sys
-from recoverable import Observe, Recoverability
+from recoverable import Recoverability
+from recoverable.extensions import Observe
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import SqsWorld
 def fail(message): raise ValueError
 world = SqsWorld()
-world.serve("orders", SqsEndpoint(fail, Recoverability(observe=Observe(successes=True))))
+world.serve("orders", SqsEndpoint(fail, extensions=(Observe(successes=True),)))
 world.send("orders", 1)
 world.run()
 print([name for name in sys.modules if name.startswith("opentelemetry")])
@@ -332,9 +344,9 @@ print([name for name in sys.modules if name.startswith("opentelemetry")])
 
 @on_both_clouds
 def test_retries_in_process_share_a_trace_and_each_has_its_span(world: type[World], telemetry: Telemetry) -> None:
-    recoverability = settings(Observe(), delayed=0).__replace__(immediate=Immediate(1, in_process=True))
+    ladder = Recoverability(Immediate(1, in_process=True), Delayed(0), Failed(ERROR_QUEUE))
 
-    climb(world(), failing, recoverability)
+    climb(world(), failing, observed(ladder, Observe()))
 
     spans = telemetry.spans()
     assert [row(span) for span in spans] == [LADDER[0], LADDER[3]._replace(round=0)]

@@ -7,7 +7,8 @@ from opentelemetry import trace
 from builders import QUEUE
 from observe.clouds import World, on_both_clouds, serve, settings
 from observe.telemetry import Telemetry
-from recoverable import Message, Observe
+from recoverable import Message
+from recoverable.extensions import Observe
 
 
 def bill(message: Message) -> None:

@@ -16,7 +16,8 @@ from aws.recording_client import RecordingClient
 from aws.records import event, record
 from builders import seconds
 from powertools.entry_points import Context, powertools_function
-from recoverable import HandlerTimeout, Immediate, Observe
+from recoverable import HandlerTimeout, Immediate
+from recoverable.extensions import Observe
 from recoverable.powertools import RecoverableBatchProcessor
 
 GOOD, BAD = record("good", message_id="native-1"), record("bad", message_id="native-2")
@@ -148,8 +149,7 @@ def test_what_a_hook_raises_passes_the_redactor_too(caplog: pytest.LogCaptureFix
         def failure_handler(self, record: Any, exception: ExceptionInfo) -> FailureResponse:
             raise ValueError("wrong password hunter2")
 
-    hidden = Observe(redact=lambda text: text.replace("hunter2", "***"), cloudwatch_namespace=None)
-    settings = ladder("error").__replace__(observe=hidden)
+    settings = ladder("error").replace(redact=lambda text: text.replace("hunter2", "***"))
 
     powertools_function(place, Careless(recoverability=settings))(event(BAD), Context())
 
@@ -162,8 +162,9 @@ def test_callbacks_are_called_as_with_the_endpoint() -> None:
     observe = Observe(
         on_error=lambda facts, message: told.append((facts.action, message.text)), cloudwatch_namespace=None
     )
-    settings = ladder("error").__replace__(observe=observe)
 
-    powertools_function(place, RecordingProcessor(recoverability=settings))(event(GOOD, BAD), Context())
+    powertools_function(place, RecordingProcessor(recoverability=ladder("error"), extensions=(observe,)))(
+        event(GOOD, BAD), Context()
+    )
 
     assert told == [("move_to_error", "bad")]

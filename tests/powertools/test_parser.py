@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from aws.harness import Mapping, ladder
 from powertools.entry_points import Context, powertools_function
 from recoverable import Message, MessageDeserializationError
-from recoverable.aws import S3Bodies
+from recoverable.extensions import S3Bodies
 from recoverable.powertools import RecoverableBatchProcessor
 from servers.buckets import Bucket, marked, pointer
 from servers.queues import Queue
@@ -89,7 +89,7 @@ def test_a_record_has_the_body_that_its_sender_put_into_s3(
     def place(record: Any, message: Message) -> None:
         placed.append((record.body if model else record.json_body, message.json()))
 
-    processor = RecoverableBatchProcessor(ladder(error), model=model, large_bodies=S3Bodies((bucket.name,)))
+    processor = RecoverableBatchProcessor(ladder(error), model=model, extensions=(S3Bodies((bucket.name,)),))
     bucket.put("bodies/7")
     orders.send(pointer(bucket.name, "bodies/7"), attributes=marked())
     orders.send('{"order": 43}')
@@ -101,11 +101,11 @@ def test_a_record_has_the_body_that_its_sender_put_into_s3(
 def test_a_record_whose_body_cannot_be_fetched_is_a_failure_with_its_retries(
     orders: Queue, error: Queue, bucket: Bucket
 ) -> None:
-    processor = RecoverableBatchProcessor(ladder(error, immediate=1), large_bodies=S3Bodies((bucket.name,)))
+    processor = RecoverableBatchProcessor(ladder(error, immediate=1), extensions=(S3Bodies((bucket.name,)),))
     orders.send(pointer(bucket.name, "gone"), attributes=marked())
 
     Mapping(orders, powertools_function(lambda record: None, processor), contexts=Context).run_dry()
     (copy,) = error.arrived()
 
     found = {name: copy.headers[name] for name in ("NServiceBus.ExceptionInfo.ExceptionType", "Recoverable.Attempts")}
-    assert list(found.values()) == ["recoverable.aws.BodyNotFetched", "2"]
+    assert list(found.values()) == ["recoverable.extensions.BodyNotFetched", "2"]

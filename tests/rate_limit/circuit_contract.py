@@ -8,11 +8,11 @@ from threading import Barrier
 from typing import TYPE_CHECKING
 
 from builders import NOW, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance
+from rate_limit.rate_limited import Calls, Instance, delay_before
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
 
 if TYPE_CHECKING:
-    from recoverable._rate_limit.settings import CircuitStore
+    from recoverable.hosting import CircuitStore
 
 NewStore = Callable[[], "CircuitStore"]
 LIMITED = Open(NOW, NOW + seconds(1))
@@ -89,7 +89,7 @@ class CircuitContract:
         one, other = (Instance(calls.limit(2, store=new_store()), clock) for _ in range(2))
         one.fail(2)
         other.fail(1)
-        held = other.limiter().delay_before_attempt(delivery())
+        held = delay_before(other.limiter(), delivery())
         clock.advance(seconds(1))
 
         assert held is not None

@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from builders import Boom, Clock, delivery
-from recoverable import RateLimit, Recoverability, StoreUnavailable
+from recoverable import RateLimit, StoreUnavailable
 from recoverable._rate_limit.limiter import Limiter
 from recoverable._rate_limit.state import Open
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR, Breaker, MemoryCircuit
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
-    from recoverable._rate_limit.settings import CircuitStore
     from recoverable._rate_limit.state import Circuit, Snapshot
+    from recoverable.hosting import CircuitStore
 
 
 class Store(MemoryCircuit):
@@ -86,6 +86,18 @@ class Calls(list[str]):
         return RateLimit(consecutive_failures, store=store, **settings)
 
 
+def delay_before(limiter: Limiter, message: Delivery) -> timedelta | None:
+    """Return how long a message must wait before it may be attempted; None when it may be now."""
+    waiting = limiter.before(message, None)
+    return None if waiting is None else waiting.delay
+
+
+def delay_after(limiter: Limiter, message: Delivery, error: BaseException) -> timedelta | None:
+    """Return how long a message waits whose attempt failed; None when the policy decides."""
+    waiting = limiter.after(message, error)
+    return None if waiting is None else waiting.delay
+
+
 class Instance:
     """One instance: invocations of one message each, unless several go through one limiter.
 
@@ -100,7 +112,7 @@ class Instance:
 
     def limiter(self) -> Limiter:
         """Return a new invocation."""
-        return Limiter(self.breaker, Recoverability(), self.clock)
+        return Limiter(self.breaker, self.clock)
 
     def attempt(
         self,
@@ -119,13 +131,13 @@ class Instance:
             takes: how long the handler runs.
         """
         through, message = limiter or self.limiter(), of or delivery()
-        if (wait := through.delay_before_attempt(message)) is not None:
+        if (wait := delay_before(through, message)) is not None:
             return wait
         self.clock.advance(takes)
         if error is None:
-            through.succeeded()
+            through.after(delivery(), None)
             return "attempted"
-        return through.failed(message, error) or "attempted"
+        return delay_after(through, message, error) or "attempted"
 
     def fail(self, times: int = 1) -> list[str | timedelta | None]:
         """Attempt so many messages, all of which fail."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import nullcontext
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import NOW, Boom, Clock, delivery, recoverability, seconds
-from rate_limit.rate_limited import Instance, Notice, Store
+from builders import NOW, Boom, Clock, delivery, platform, recoverability, seconds
+from flow.invocations import Handler, attempt
+from rate_limit.rate_limited import Instance, Notice, Store, delay_before
 from recoverable import Failed, MessageDeserializationError, RateLimit, RetryAfter
-from recoverable._rate_limit.limiter import Limiter, limiter_for
+from recoverable._flow.invocation import Invocation
+from recoverable._ladder.settlement import Forward
+from recoverable._rate_limit.limiter import Limiter
 from recoverable._rate_limit.state import CLOSED, Open, Snapshot
-from recoverable._rate_limit.store import MemoryCircuit
-from recoverable.hosting import Environment
+from recoverable._rate_limit.store import Breaker, MemoryCircuit
+from recoverable.headers import HELD_SINCE
+from recoverable.hosting import Deadline
 
 if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit
@@ -41,47 +44,39 @@ class Broken(Store):
         return super().compare_and_set(seen, circuit, switch)
 
 
-def limiter(limit: RateLimit, clock: Clock, *unrecoverable: type[Exception]) -> Limiter:
-    """Return the limiter of an endpoint with these settings."""
-    settings = recoverability().__replace__(failed=Failed(None, unrecoverable))
-    return limiter_for("endpoint", limit, settings, Environment(None, clock, nullcontext))
+def waits(error: BaseException, **failed: Any) -> timedelta | None:
+    """Return how long a message waits whose failure with this exception limits the rate; None where its action is the ladder's.
 
-
-def failing(through: Limiter, error: BaseException, number: int = 1) -> timedelta | None:
-    """Return how long a message waits whose attempt failed with this exception."""
-    return through.failed(delivery(id=f"m-{number}"), error)
+    Args:
+        error: what its handler raised.
+        failed: as `Failed` takes it.
+    """
+    through = Limiter(Breaker(RateLimit(1), lambda *_: None), Clock())
+    settings = recoverability().replace(failed=Failed(None, **failed))
+    within = Invocation(settings, platform().replace(longest_delay=None), Clock(), Deadline(), gates=(through,))
+    settlement = attempt(Handler(error), delivery(id="second"), within)
+    is_deferral = isinstance(settlement, Forward) and settlement.changes.get(HELD_SINCE) is not None
+    return settlement.delay if isinstance(settlement, Forward) and is_deferral else None
 
 
 @pytest.mark.parametrize("error", [MessageDeserializationError("no JSON"), LookupError("unknown")], ids=repr)
 def test_what_no_waiting_mends_goes_on_at_once_though_the_rate_is_limited(error: Exception) -> None:
-    through = limiter(RateLimit(1), Clock(), LookupError)
-    failing(through, DOWN)
-
-    assert failing(through, error, 2) is None
+    assert waits(error, unrecoverable=[LookupError]) is None
 
 
 def test_a_rule_that_raises_lets_its_message_wait() -> None:
     def rule(error: BaseException) -> bool:
         raise ZeroDivisionError
 
-    settings = recoverability().__replace__(failed=Failed(None, [rule]))
-    through = limiter_for("endpoint", RateLimit(1), settings, Environment(None, Clock(), nullcontext))
-
-    assert isinstance(failing(through, DOWN), timedelta)
+    assert isinstance(waits(DOWN, unrecoverable=[rule]), timedelta)
 
 
 def test_a_handler_that_asks_for_a_longer_wait_gets_it() -> None:
-    through = limiter(RateLimit(1), Clock())
-
-    assert failing(through, RetryAfter(seconds(3_600))) == seconds(3_600)
+    assert waits(RetryAfter(seconds(3_600))) == seconds(3_600)
 
 
 def test_a_handler_that_asks_for_a_shorter_wait_waits_with_the_others() -> None:
-    through = limiter(RateLimit(1), Clock())
-    wait = failing(through, RetryAfter(seconds(0)))
-
-    assert wait is not None
-    assert wait > seconds(1)
+    assert waits(RetryAfter(seconds(0))) == waits(DOWN)
 
 
 def test_a_probe_that_is_handed_back_lets_another_be_it() -> None:
@@ -90,14 +85,14 @@ def test_a_probe_that_is_handed_back_lets_another_be_it() -> None:
     instance.fail()
     clock.advance(A_MINUTE)
     first, handed_back = instance.limiter(), delivery(id="first")
-    claimed = first.delay_before_attempt(handed_back)
-    meanwhile = instance.limiter().delay_before_attempt(delivery(id="second"))
+    claimed = delay_before(first, handed_back)
+    meanwhile = delay_before(instance.limiter(), delivery(id="second"))
 
-    first.release_probe(handed_back)
+    first.release(handed_back)
 
     assert claimed is None
     assert isinstance(meanwhile, timedelta)
-    assert instance.limiter().delay_before_attempt(delivery(id="third")) is None
+    assert delay_before(instance.limiter(), delivery(id="third")) is None
 
 
 def test_what_was_no_probe_gives_up_nothing() -> None:
@@ -106,11 +101,11 @@ def test_what_was_no_probe_gives_up_nothing() -> None:
     instance.fail()
     clock.advance(A_MINUTE)
     probing = instance.limiter()
-    probing.delay_before_attempt(delivery(id="probe"))
+    delay_before(probing, delivery(id="probe"))
 
-    probing.release_probe(delivery(id="other"))
+    probing.release(delivery(id="other"))
 
-    assert isinstance(instance.limiter().delay_before_attempt(delivery(id="third")), timedelta)
+    assert isinstance(delay_before(instance.limiter(), delivery(id="third")), timedelta)
 
 
 def test_a_store_that_raises_what_no_store_should_costs_no_message_its_attempt() -> None:
@@ -163,7 +158,7 @@ def test_an_end_that_a_clock_behind_sees_before_its_start_took_no_time() -> None
     one.fail()
     other.attempt(of=delivery(deliveries=2))
     behind.advance(seconds(-9))
-    other.limiter().failed(delivery(), DOWN)
+    other.limiter().after(delivery(), DOWN)
     other.breaker.succeeded(behind.now)
 
     assert other.notices[-1].text.startswith("The circuit breaker is now disarmed, 0:00:00 after it was armed")

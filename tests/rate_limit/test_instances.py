@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from builders import NOW, Boom, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance, Notice, Store, limited, two
+from rate_limit.rate_limited import Calls, Instance, Notice, Store, delay_before, limited, two
 from recoverable import RateLimit
 from recoverable._rate_limit.state import CLOSED
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR
@@ -157,7 +157,7 @@ def test_a_prober_that_dies_is_waited_for_no_longer_than_its_lease() -> None:
     instance.fail()
     clock.advance(seconds(1))
 
-    dying = instance.limiter().delay_before_attempt(delivery())
+    dying = delay_before(instance.limiter(), delivery())
     clock.advance(seconds(29.9))
     early = instance.attempt()
     clock.advance(seconds(0.1))
@@ -174,8 +174,8 @@ def test_instances_that_share_a_store_take_turns() -> None:
     other.fail(1)
     clock.advance(seconds(1))
 
-    assert one.limiter().delay_before_attempt(delivery()) is None
-    assert isinstance(other.limiter().delay_before_attempt(delivery()), timedelta)
+    assert delay_before(one.limiter(), delivery()) is None
+    assert isinstance(delay_before(other.limiter(), delivery()), timedelta)
 
 
 def test_an_instance_that_was_unaware_has_its_first_failure_counted_as_none() -> None:
@@ -252,8 +252,8 @@ def test_of_two_that_race_to_probe_one_does() -> None:
     other.fail(1)
     clock.advance(seconds(1))
     answers = list[timedelta | None]()
-    store.meanwhile = lambda: answers.append(other.limiter().delay_before_attempt(delivery(id="other")))
-    answers.append(one.limiter().delay_before_attempt(delivery(id="one")))
+    store.meanwhile = lambda: answers.append(delay_before(other.limiter(), delivery(id="other")))
+    answers.append(delay_before(one.limiter(), delivery(id="one")))
 
     assert answers[0] is None
     assert isinstance(answers[1], timedelta)
@@ -266,10 +266,10 @@ def test_a_success_ends_it_though_another_claims_the_next_probe_at_that_moment()
     other.fail(1)
     clock.advance(seconds(31))
     limiter = one.limiter()
-    limiter.delay_before_attempt(delivery())
+    delay_before(limiter, delivery())
     clock.advance(seconds(31))
-    store.meanwhile = lambda: other.limiter().delay_before_attempt(delivery())
-    limiter.succeeded()
+    store.meanwhile = lambda: delay_before(other.limiter(), delivery())
+    limiter.after(delivery(), None)
 
     assert (store.read().circuit, calls) == (CLOSED, ["started", "ended"])
 
@@ -372,10 +372,10 @@ def test_a_probe_that_outlived_its_lease_does_not_release_another_probe() -> Non
     clock.advance(seconds(1))
     slow, next_one = instance.limiter(), instance.limiter()
     slow_message = delivery(id="slow")
-    slow.delay_before_attempt(slow_message)
+    delay_before(slow, slow_message)
     clock.advance(seconds(30))
-    next_one.delay_before_attempt(delivery(id="next"))
+    delay_before(next_one, delivery(id="next"))
     turn = limited(instance.breaker.snapshot.circuit)
-    slow.failed(slow_message, DOWN)
+    slow.after(slow_message, DOWN)
 
     assert limited(instance.breaker.snapshot.circuit) == turn

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from builders import Boom, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance, Store
+from rate_limit.rate_limited import Calls, Instance, Store, delay_after, delay_before
 from recoverable._rate_limit.state import LEASE, Closed, Open
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR
 
@@ -60,7 +60,7 @@ class SharedCircuit(RuleBasedStateMachine):
         """Give a message to an instance, and begin its attempt unless it is held."""
         instance, self.number = self.instances[of], self.number + 1
         limiter, message = instance.limiter(), delivery(id=f"m-{self.number}")
-        if (wait := limiter.delay_before_attempt(message)) is not None:
+        if (wait := delay_before(limiter, message)) is not None:
             assert timedelta(0) < wait <= timedelta(minutes=15)
             return
         self.running.append(Running(instance, limiter, message))
@@ -82,7 +82,7 @@ class SharedCircuit(RuleBasedStateMachine):
     @rule(data=st.data())
     def succeeded(self, data: st.DataObject) -> None:
         ended = self.end(data)
-        ended.limiter.succeeded()
+        ended.limiter.after(delivery(), None)
         assert ended.instance.breaker.snapshot.circuit == Closed()
         assert not ended.instance.breaker.alert or self.was_away
 
@@ -91,7 +91,7 @@ class SharedCircuit(RuleBasedStateMachine):
     def failed(self, data: st.DataObject, other: int) -> None:
         ended = self.end(data)
         self.store.meanwhile = lambda: self.receive(other)
-        wait = ended.limiter.failed(ended.delivery, Boom("down"))
+        wait = delay_after(ended.limiter, ended.delivery, Boom("down"))
         self.store.meanwhile = None
         assert wait is None or timedelta(0) < wait <= timedelta(minutes=15)
 

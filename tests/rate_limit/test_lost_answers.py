@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from builders import Boom, Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Notice, Store, two
+from rate_limit.rate_limited import Calls, Notice, Store, delay_before, two
 from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED
 from recoverable._rate_limit.store import LEAVE_ALONE_FOR
@@ -96,9 +96,9 @@ def test_an_end_whose_answer_was_lost_is_called_back_at_once(kind: type[Store]) 
     one.fail()
     clock.advance(seconds(1))
     limiter = one.limiter()
-    limiter.delay_before_attempt(delivery())
+    delay_before(limiter, delivery())
     store.answer_lost = True
-    limiter.succeeded()
+    limiter.after(delivery(), None)
     at_once = list(calls)
     for _ in range(3):
         one.attempt()
@@ -210,9 +210,9 @@ def test_a_start_whose_answer_was_lost_while_another_thread_looked_is_ended_by_i
     calls, clock, store = Calls(), Clock(), kind()
     one, _ = two(calls, clock, store, failures=1)
     looked = one.limiter()
-    store.meanwhile, store.answer_lost = lambda: looked.delay_before_attempt(delivery(deliveries=2)), True
+    store.meanwhile, store.answer_lost = lambda: delay_before(looked, delivery(deliveries=2)), True
     one.fail()
-    looked.succeeded()
+    looked.after(delivery(), None)
     store.come_back(clock)
     one.attempt()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recoverable._flow.event_loop import run_in_loop, within
-from recoverable._flow.flow import attempt_each
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.signatures import refuse_generator
 from recoverable._message import Message
@@ -56,8 +56,9 @@ async def called(call: Caller, function: Call) -> Any:
     return await result if isawaitable(result) else result
 
 
-async def run_handler(handler: Handler, message: Message, seconds: float) -> BaseException | None:
-    """Run the handler once; return None, or whatever it raised; see `drive.drive`."""
+async def run_handler(handler: Handler, messages: tuple[Message, ...], seconds: float) -> BaseException | None:
+    """Run the handler once; return None, or whatever it raised; see `flow.drive`."""
+    (message,) = messages
     try:
         refuse_generator(await within(seconds, handler(message)))
     except BaseException as error:  # noqa: BLE001  # recovery decides about each of them
@@ -76,23 +77,25 @@ async def take_cancellation() -> None:
 
 
 def attempt_concurrently(
-    handler: Handler, messages: Iterable[Message], invocation: Invocation, concurrency: int
+    attempt_each: Callable[[Iterator[Message], Invocation], Flow],
+    handler: Handler,
+    messages: Iterable[Message],
+    invocation: Invocation,
+    concurrency: int,
 ) -> None:
-    """Take messages through the flow, so many at a time; all of them, unless `attempt_each` ends early."""
+    """Take messages through the flow, so many at a time; all of them, unless `flow.attempt_each`, which is given, ends early."""
     invocation.deadline.shared = concurrency > 1
     environment = current_environment.get()
     if environment is not None and environment.wrap_handler is not None:
         handler = environment.wrap_handler(handler)
-    run_in_loop(_attempt_concurrently(handler, iter(messages), invocation, concurrency))
+    run_in_loop(_attempt_concurrently(partial(attempt_each, iter(messages), invocation), handler, concurrency))
 
 
-async def _attempt_concurrently(
-    handler: Handler, messages: Iterator[Message], invocation: Invocation, concurrency: int
-) -> None:
+async def _attempt_concurrently(steps: Callable[[], Flow], handler: Handler, concurrency: int) -> None:
     """Start workers that take one message after the other from the same iterator."""
 
     def start() -> Worker:
-        return asyncio.create_task(drive_async(attempt_each(messages, invocation), handler, call_here))
+        return asyncio.create_task(drive_async(steps(), handler, call_here))
 
     workers = {start() for _ in range(concurrency)}
     try:

@@ -1,6 +1,6 @@
 """Take messages through receipt, handler and recovery: one generator for both clouds, and what drives it with a plain handler.
 
-The generator does no I/O itself. It yields a message and seconds to have the handler run on it for so long, and gets
+The generator does no I/O itself. It yields messages (one, today) and seconds to have the handler run on them for so long, and gets
 back None or the exception that the handler raised. It yields a function to have it called where it may block, and gets
 back its result, or has its exception raised. `drive` does both for plain handlers, `drive_async` for coroutines. A flow
 may return an exception for the host.
@@ -9,6 +9,7 @@ may return an exception for the host.
 from __future__ import annotations
 
 from recoverable._flow.deadline import FOREVER, TOLERANCE
+from recoverable._flow.signatures import refuse_generator
 from recoverable._ladder.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
     from recoverable._message import Message
 
-    Run: TypeAlias = tuple[Message, float]
+    Run: TypeAlias = tuple[tuple[Message, ...], float]
+    Ran: TypeAlias = tuple[
+        BaseException | None, Any, float
+    ]  # what a handler raised, what it sent, and for how long it might run
     Call: TypeAlias = Callable[[], Any]
     Steps: TypeAlias = Generator[Run | Call, Any, None]
     Flow: TypeAlias = Generator[Run | Call, Any, BaseException | None]
@@ -36,48 +40,29 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
         invocation: what they run in.
         may_defer: False when deferrals could not be sent, and handlers must run instead.
     """
-    limiter, observer, context = invocation.limiter, invocation.observer, invocation.context
-    settlements, seconds_left = invocation.settlements, invocation.deadline.seconds_left
-    again = invocation.recoverability.immediate.in_process or invocation.seconds_in_place is not None
-    for message in retried(messages, invocation) if again else messages:
-        delivery = message._delivery
-        limited = limiter is not None and (limiter.alert or delivery is not None)
-        if limited or (delivery and (delivery.due_at or delivery.unreported or delivery.given_up)):
-            from recoverable._flow.settle import receive  # noqa: PLC0415  # the handlers of most messages just run
-
-            settlement = yield from receive(message, invocation, may_defer=may_defer)
-            if settlement is not None:
-                settlements[message] = settlement
+    settlements, seconds_left, context = invocation.settlements, invocation.deadline.seconds_left, invocation.context
+    gates = invocation.gates
+    for message in messages:
+        ran: Ran | None = None
+        known = message._delivery
+        is_plain = known is None or not (gates or known.due_at or known.unreported or known.given_up)
+        if is_plain and invocation.plain and (seconds := seconds_left()) > 0:
+            invocation.started += 1
+            message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`
+            error = yield (message,), seconds
+            outbox, message._outbox = message._outbox, False
+            invocation.finished += 1
+            if error is None and outbox is invocation and invocation.plain:
+                settlements[message] = COMPLETE
                 continue
-        seconds = seconds_left()
-        if seconds <= 0 or invocation.interruption is not None:
-            from recoverable._flow.settle import not_started  # noqa: PLC0415  # as above
+            ran, error = (
+                (error, outbox, seconds),
+                None,
+            )  # an exception holds this frame by its traceback, and with it the message
+        from recoverable._flow.settle import take_on  # noqa: PLC0415  # door: to all but a message that comes for the first time and succeeds
 
-            settlements[message] = not_started(message, invocation)
-            continue
-        invocation.started += 1
-        message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`
-        error = (yield message, seconds) if observer is None else (yield from observer.attempt((message, seconds)))
-        outbox, message._outbox = message._outbox, False
-        invocation.finished += 1
-        if error is None and outbox is invocation and (limiter is None or not limiter.alert):
-            settlements[message] = COMPLETE
-            continue
-        from recoverable._flow.settle import conclude  # noqa: PLC0415  # as above
-
-        settlement = yield from conclude(message, error, outbox, seconds, invocation)
-        error = None  # by its traceback it holds this frame, and with it the message
-        if settlement is not None:
-            settlements[message] = settlement
-        elif invocation.must_send():
+        if not (yield from take_on(message, invocation, ran, may_defer=may_defer)):
             return
-
-
-def retried(messages: Iterable[Message], invocation: Invocation) -> Iterable[Message]:
-    """Return the messages, each again for as long as it is to be attempted again here; see `settle.retried_in_process`."""
-    from recoverable._flow.settle import retried_in_process  # noqa: PLC0415  # few endpoints ask for it
-
-    return retried_in_process(messages, invocation)
 
 
 def attempt_all(messages: Iterable[Message], invocation: Invocation, handler: Callable[[Message], Any]) -> None:
@@ -100,7 +85,7 @@ def drive(steps: Flow, handler: Callable[[Message], Any], deadline: Deadline) ->
             if not isinstance(step, tuple):
                 step = call(steps, step)
                 continue
-            message, seconds = step
+            (message,), seconds = step
             error = None
             try:
                 try:
@@ -133,14 +118,22 @@ def finish(result: Any, seconds: float, deadline: Deadline) -> None:
         TypeError: it is a generator; what the awaited work raises passes as it is.
     """
     if hasattr(result, "__await__"):
-        from recoverable._flow.event_loop import run_in_loop, within  # noqa: PLC0415  # asyncio, when there is something to await
-
         if seconds != FOREVER:
             seconds = max(deadline.ends - deadline.now(), 0.0)
-        result = run_in_loop(within(seconds, result))
-    from recoverable._flow.signatures import refuse_generator  # noqa: PLC0415  # most handlers return nothing
-
+        result = run_awaitable(result, seconds)
     refuse_generator(result)
+
+
+def run_awaitable(awaitable: Any, seconds: float = FOREVER) -> Any:
+    """Run an awaitable to its end in the thread's event loop, in so many seconds, and return its result."""
+    return coroutines().run_in_loop(coroutines().within(seconds, awaitable))
+
+
+def coroutines() -> Any:
+    """Return the module that runs coroutines."""
+    import recoverable._flow.drive_async as module  # noqa: PLC0415  # door: to coroutines, which bring asyncio
+
+    return module
 
 
 def call(steps: Flow, function: Call) -> Run | Call:

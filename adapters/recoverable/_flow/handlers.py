@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recoverable._flow.signatures import check
 from recoverable._limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -18,8 +19,6 @@ def is_coroutine_handler(handler: Callable[..., Any]) -> bool:
     """
     one = getattr(getattr(handler, "__code__", None), "co_argcount", 0) == 1
     if not one or hasattr(handler, "__self__") or code_flags(handler) & (GENERATOR | ASYNC_GENERATOR):
-        from recoverable._flow.signatures import check  # noqa: PLC0415  # most handlers are what they should be
-
         check(handler)
     return is_coroutine_function(handler)
 

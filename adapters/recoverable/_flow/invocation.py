@@ -8,36 +8,50 @@ from recoverable._flow.deadline import FOREVER
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from datetime import datetime
     from typing import Any, Protocol
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
     from recoverable._flow.settle import Lease
-    from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.delivery import Deferral, Delivery
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
-    from recoverable._observe.observer import Observer
+    from recoverable._observe.record import Record
     from recoverable._outgoing.outbox import Outbox, Sender
-    from recoverable._rate_limit.limiter import Limiter
 
-    class Heartbeat(Protocol):
-        """Keeps the messages of an invocation hidden."""
+    class Gate(Protocol):
+        """Decides whether a message may be attempted now, and what its outcome means for others; it is the core's own, and part of the promise.
 
-        @property
-        def seconds(self) -> int:
-            """Return for how many seconds at a time; 0 where they are not hidden by this."""
+        `before` and `after` may block, and are called where that harms nobody.
+        """
 
         @property
-        def late(self) -> bool:
-            """True once the host takes no answer of this invocation any more."""
+        def quiet(self) -> bool:
+            """True while the gate is in no message's way, and needs no word of a success."""
 
-        def claim(self, deliveries: list[Delivery]) -> list[Delivery]:
-            """Return those of the deliveries that nobody has begun to settle; from now on nobody else does."""
+        @property
+        def is_limited(self) -> bool:
+            """True while it keeps messages waiting, as far as this instance knows."""
 
-        def end(self, deliveries: Collection[Delivery]) -> None:
-            """Change nothing more about these messages: they are being settled."""
+        def asks_about(self, delivery: Delivery, /) -> bool:
+            """True if `before` must be asked about a message, which may block."""
+
+        def before(self, delivery: Delivery, within: Callable[[], float] | None, /) -> Deferral | None:
+            """Return how a message must wait before it may be attempted; None when it may be now.
+
+            `within` returns for how many seconds it may wait in its place, inside the invocation; None where it must not.
+            """
+
+        def after(self, delivery: Delivery, error: BaseException | None, /) -> Deferral | None:
+            """Note how an attempt has ended, and return how its message waits; None when recovery decides about it."""
+
+        def wait(self, seconds: float, /) -> None:
+            """Wait inside the invocation."""
+
+        def release(self, delivery: Delivery, /) -> None:
+            """Keep nothing for a message any more: it is handed back unattempted."""
 
 
 class Invocation:
@@ -50,22 +64,17 @@ class Invocation:
         deadline: how long handlers may run, and what stops plain ones.
         context: the host's, for handlers that ask for it.
         seconds_for_retries: returns for how long retries in process may still start; None when nothing sets a limit.
-        limiter: decides who may be attempted where the rate may be limited.
-        observer: collects what is reported when all is settled; None where nobody observes.
+        seconds_in_place: returns for how many seconds a message may still wait here and be attempted again; None where
+            an attempt is followed by a hand-back.
+        gates: decide who may be attempted; none where nothing limits the rate.
+        record: what happens here, for extensions; None where nobody takes part.
         sender: returns what collecting needs, when a handler first sends.
+        must_send: returns True once what waits is to be sent before the next handler; None where that is never so.
         lease: returns what knows for how long the invocation has its messages, when one first fails; None where they are its own to the end.
         on_failure: called with the message and the exception of each failed attempt, before recovery decides.
         holds_interruptions: True to settle first when a handler raises KeyboardInterrupt or SystemExit; False to raise
             it at once.
     """
-
-    completes: bool = False  # True where what is completed is deleted here, because of what comes before or after that
-    delete_bodies: Callable[[list[Delivery]], None] | None = None  # deletes what messages had in S3, where asked
-    must_send: Callable[[], bool] = bool  # True once what waits is to be sent before the next handler; here False
-    seconds_in_place: Callable[[], float] | None = None
-    """Returns for how many seconds a message may still wait here and be attempted again while the rate is limited; None where an attempt
-    is followed by a hand-back."""
-    heartbeat: Heartbeat | None = None  # keeps messages hidden while they wait and run, where the endpoint is asked to
 
     def __init__(
         self,
@@ -76,17 +85,20 @@ class Invocation:
         *,
         context: Any = None,
         seconds_for_retries: Callable[[], float] | None = None,
-        limiter: Limiter | None = None,
-        observer: Observer | None = None,
+        seconds_in_place: Callable[[], float] | None = None,
+        gates: tuple[Gate, ...] = (),
+        record: Record | None = None,
         sender: Callable[[], Sender] | None = None,
+        must_send: Callable[[], bool] | None = None,
         lease: Callable[[], Lease] | None = None,
         on_failure: Callable[[Message, BaseException], None] | None = None,
         holds_interruptions: bool = True,
     ) -> None:
         self.recoverability, self.platform, self.clock, self.deadline = recoverability, platform, clock, deadline
-        self.context, self.limiter, self.observer, self.sender = context, limiter, observer, sender
-        self.redact = None if recoverability.observe is None else recoverability.observe.redact
+        self.context, self.gates, self.record, self.sender = context, gates, record, sender
+        self.redact = recoverability.redact
         self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it
+        self.seconds_in_place, self.must_send = seconds_in_place, must_send
         self.on_failure, self.holds_interruptions, self.make_lease = on_failure, holds_interruptions, lease
         self.settlements: dict[Message, Settlement] = {}
         """How each message is to be settled; one that is absent is never completed."""
@@ -94,6 +106,10 @@ class Invocation:
         self.outgoing: list[tuple[Delivery, Outbox, float]] = []  # of handlers that succeeded, until it is sent
         self.started = self.finished = 0  # handlers
         self.interruption: KeyboardInterrupt | SystemExit | None = None  # to be raised again after settling
+        self.plain = record is None and seconds_in_place is None and not recoverability.immediate.in_process
+        """True while a message that comes for the first time need only run, and be completed."""
+        for gate in gates:
+            self.plain = self.plain and gate.quiet
 
     @cached_property
     def lease(self) -> Lease | None:

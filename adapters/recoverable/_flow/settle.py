@@ -1,27 +1,30 @@
-"""Settle a delivery before its handler runs and after it has ended: ask the rate limit and the ladder, log the decision, note it for an observer.
-
-A rate limit and retries in process come here while all succeeds, so the ladder and the log are imported where they are
-first needed.
-"""
+"""Take a message on where more is to be done than to run its handler and complete it: at receipt, after a failure, in another attempt here."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
-from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
+from recoverable._errors import MessageDeserializationError, RetryAfter, TimeUp, UnreportedFailure
+from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
+from recoverable._ladder.decision import classify_timeout, decide, forward_given_up, move_instead_of_waiting
 from recoverable._ladder.delivery import Deferral, delivery_of, is_retried_in_process, runs_left
+from recoverable._ladder.faults import readable
+from recoverable._ladder.policy import delay_asked_for, is_unrecoverable
 from recoverable._ladder.settlement import COMPLETE, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
+from recoverable._observe.log import report, report_given_up, report_undecided
+from recoverable._outgoing.message import OutgoingRefused
 from recoverable.headers import MESSAGE_INTENT
 
-TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator
     from datetime import datetime, timedelta
     from typing import Any, Protocol
 
-    from recoverable._flow.flow import Call, Run
-    from recoverable._flow.invocation import Invocation
+    from recoverable._config import Recoverability
+    from recoverable._flow.flow import Call, Ran, Run
+    from recoverable._flow.invocation import Gate, Invocation
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
@@ -51,26 +54,96 @@ NO_TIME = "this invocation has no time left for it"
 """Why a message is handed back, unless said otherwise."""
 
 
-def retried_in_process(messages: Iterable[Message], invocation: Invocation) -> Iterator[Message]:
-    """Yield each message, and again for as long as it is attempted here: each attempt goes the whole way from receipt on.
+def take_on(
+    message: Message, invocation: Invocation, ran: Ran | None, *, may_defer: bool
+) -> Generator[Run | Call, Any, bool]:
+    """Take a message on, and record its settlement; return False where what handlers sent must leave before the next one starts.
 
-    It is attempted again at once, which counts, or after it has waited in its place, which does not.
+    It is attempted again here for as long as that is its settlement: at once, which counts, or after it has waited in
+    its place, which does not. Each attempt goes the whole way from receipt on.
 
     Args:
-        messages: the messages as they came.
-        invocation: what they run in.
+        message: the message.
+        invocation: what it runs in.
+        ran: how its handler has ended; None where it has not run.
+        may_defer: False when deferrals could not be sent, and handlers must run instead.
     """
-    platform, settlements = invocation.platform, invocation.settlements
-    for message in messages:
-        yield message
-        attempted, delivery = message, delivery_of(message)
-        while waits_here(settlement := settlements.get(attempted)) or retries_here(
-            settlement, delivery, invocation, platform
-        ):
-            # it counts messages: the time of all their attempts says how long the next ones take
-            invocation.finished -= 1
-            attempted = delivery.next_attempt(counted=0 if waits_here(settlement) else 1)
-            yield attempted
+    delivery = delivery_of(message)
+    while True:
+        if ran is None:
+            settlement = yield from attempt_message(message, delivery, invocation, may_defer=may_defer)
+        else:
+            settlement, ran = (yield from conclude(delivery, *ran, invocation)), None
+        if settlement is None:
+            return invocation.must_send is None or not invocation.must_send()
+        invocation.settlements[message] = settlement
+        if not isinstance(settlement, Redeliver):
+            return True
+        waits = settlement.in_place
+        if not (waits or retries_here(settlement, delivery, invocation, invocation.platform)):
+            return True
+        invocation.finished -= 1  # it counts messages: the time of all their attempts says how long the next ones take
+        message = delivery.next_attempt(counted=0 if waits else 1)
+
+
+def attempt_message(
+    message: Message, delivery: Delivery, invocation: Invocation, *, may_defer: bool
+) -> Generator[Run | Call, Any, Settlement | None]:
+    """Return the settlement of a message after receipt, handler and recovery; None where what its handler sent is to be sent first."""
+    settlement = yield from receive(delivery, invocation, may_defer=may_defer)
+    if settlement is not None:
+        return settlement
+    seconds = invocation.deadline.seconds_left()
+    if seconds <= 0 or invocation.interruption is not None:
+        return hand_back(delivery, invocation)
+    invocation.started += 1
+    message._outbox, message._context = invocation, invocation.context
+    if invocation.record is None:
+        error = yield (message,), seconds
+    else:
+        error = yield from invocation.record.attempt((message,), seconds)
+    outbox, message._outbox = message._outbox, False
+    invocation.finished += 1
+    return (yield from conclude(delivery, error, outbox, seconds, invocation))
+
+
+def receive(
+    delivery: Delivery, invocation: Invocation, *, may_defer: bool
+) -> Generator[Run | Call, Any, Settlement | None]:
+    """Return the settlement of a message whose handler must not run now; None when it may; see `settle_on_receipt`."""
+    settle = partial(settle_on_receipt, delivery, invocation, may_defer=may_defer)
+    blocks = any(gate.asks_about(delivery) for gate in invocation.gates)
+    return (yield settle) if blocks else settle()
+
+
+def conclude(
+    delivery: Delivery, error: BaseException | None, outbox: Any, seconds: float, invocation: Invocation
+) -> Generator[Run | Call, Any, Settlement | None]:
+    """Return the settlement of a message whose handler has ended; None where what the handler sent is to be sent first.
+
+    Raises:
+        KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
+    """
+    deadline = invocation.deadline
+    delivery.handler_seconds = None if deadline.shared else deadline.now() - deadline.began
+    if error is None and outbox is not invocation:
+        invocation.outgoing.append((delivery, outbox, seconds))
+        return None
+    blocks = any(error is not None or not gate.quiet for gate in invocation.gates)
+    if error is None:
+        delivery.error = None
+        if not blocks:
+            return COMPLETE
+    else:
+        invocation.plain &= not invocation.gates  # they must hear of what succeeds from now on
+        error = delivery.error = readable(error)
+        invocation.failed.append(delivery)
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        if not invocation.holds_interruptions:
+            raise error  # a copy would come beside the original, which comes back
+        invocation.interruption, invocation.plain = error, False
+    settle = partial(settle_on_end, delivery, seconds, invocation)
+    return (yield settle) if blocks else settle()
 
 
 def waits_here(settlement: Settlement | None) -> bool:
@@ -84,45 +157,6 @@ def retries_here(settlement: Settlement | None, delivery: Delivery, invocation: 
     return in_process and settlement == Redeliver(NO_DELAY) and is_retried_in_process(delivery, platform)
 
 
-def receive(
-    message: Message, invocation: Invocation, *, may_defer: bool
-) -> Generator[Run | Call, Any, Settlement | None]:
-    """Return the settlement of a message whose handler must not run now; None when it may; see `settle_on_receipt`."""
-    delivery, limiter = delivery_of(message), invocation.limiter
-    settle = partial(settle_on_receipt, delivery, invocation, may_defer=may_defer)
-    blocks = limiter is not None and not limiter.is_untroubled(delivery)
-    return (yield settle) if blocks else settle()
-
-
-def conclude(
-    message: Message, error: BaseException | None, outbox: Any, seconds: float, invocation: Invocation
-) -> Generator[Run | Call, Any, Settlement | None]:
-    """Return the settlement of a message whose handler has ended, in all cases but the plainest.
-
-    None where what the handler sent is to be sent first.
-
-    Raises:
-        KeyboardInterrupt, SystemExit: where the invocation does not hold them until all is settled.
-    """
-    delivery, limiter, deadline = delivery_of(message), invocation.limiter, invocation.deadline
-    delivery.handler_seconds = None if deadline.shared else deadline.now() - deadline.began
-    if outbox is not invocation and error is None:
-        invocation.outgoing.append((delivery, outbox, seconds))
-        return None
-    if error is not None:
-        from recoverable._ladder.faults import readable  # noqa: PLC0415  # the failure side
-
-        error = delivery.error = readable(error)
-        invocation.failed.append(delivery)
-    if isinstance(error, KeyboardInterrupt | SystemExit):
-        if not invocation.holds_interruptions:
-            raise error  # a copy would come beside the original, which comes back
-        invocation.interruption = error
-    settle = partial(settle_on_end, delivery, seconds, invocation)
-    blocks = limiter is not None and (error is not None or limiter.alert)
-    return (yield settle) if blocks else settle()
-
-
 def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
     """Return the settlement of a delivery whose handler must not run now; None when it may.
 
@@ -132,16 +166,16 @@ def settle_on_receipt(delivery: Delivery, invocation: Invocation, *, may_defer: 
         may_defer: False when a deferral could not be sent, and the handler must run instead.
     """
     settlement = settle_without_attempt(delivery, invocation, may_defer=may_defer)
-    if settlement is not None:
+    if settlement is not None or not may_defer:
         return settlement
-    limiter = invocation.limiter
-    if limiter is None or not may_defer:
-        return None
-    delay = limiter.delay_before_attempt(delivery)
-    if delay is not None and (invocation.seconds_in_place is not None or invocation.platform.redelivers_only):
-        within = invocation.seconds_in_place or invocation.deadline.seconds_left
-        delay = limiter.wait_for_turn(delivery, delay, within)
-    return None if delay is None else defer_while_limited(delivery, delay, invocation)
+    keeps_place = invocation.seconds_in_place is not None or invocation.platform.redelivers_only
+    within = (invocation.seconds_in_place or invocation.deadline.seconds_left) if keeps_place else None
+    for gate in invocation.gates:
+        waiting = gate.before(delivery, within)
+        settlement = None if waiting is None else wait_for(gate, waiting, delivery, invocation)
+        if settlement is not None:
+            return settlement
+    return None
 
 
 def settle_without_attempt(delivery: Delivery, invocation: Invocation, *, may_defer: bool = True) -> Settlement | None:
@@ -194,14 +228,9 @@ def hand_back(
         reason: why it is handed back, for the log.
         stopped: True if its handler was stopped for the sake of others: it is marked, and comes first next time.
     """
-    if invocation.limiter is not None:
-        invocation.limiter.release_probe(delivery)
+    for gate in invocation.gates:
+        gate.release(delivery)
     return decide_and_report(delivery, Deferral(delay, reason, stopped=stopped), invocation)
-
-
-def not_started(message: Message, invocation: Invocation) -> Settlement:
-    """Return the settlement of a message for whose handler this invocation has no time left."""
-    return hand_back(delivery_of(message), invocation)
 
 
 def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) -> Settlement:
@@ -215,12 +244,10 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
     """
     failure = delivery.error
     if failure is None:
-        if invocation.limiter is not None:
-            invocation.limiter.succeeded()
+        for gate in invocation.gates:
+            gate.after(delivery, None)
         return COMPLETE
     if isinstance(failure, TimeUp):
-        from recoverable._ladder.decision import classify_timeout  # noqa: PLC0415  # as in `decide_and_report`
-
         had_its_time = invocation.started == 1 or seconds == invocation.deadline.own_seconds
         failure = classify_timeout(failure, seconds, counts_as_failure=had_its_time)
     if failure is None:
@@ -231,46 +258,56 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
 
 def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose attempt failed."""
-    limiter = invocation.limiter
-    if (limiter or invocation.on_failure) is not None and is_lost_to_another(delivery, invocation):
+    if (invocation.gates or invocation.on_failure is not None) and is_lost_to_another(delivery, invocation):
         return lose(delivery, invocation)
     if invocation.on_failure is not None:
         invocation.on_failure(delivery.message, failure)
-    if limiter is not None and (delay := limiter.failed(delivery, failure)) is not None:
-        deferred = defer_while_limited(delivery, delay, invocation, failure)
-        if deferred is not None:
-            return deferred
+    for gate in invocation.gates:
+        waiting = gate.after(delivery, failure)
+        if waiting is None or is_final(failure, invocation.recoverability):
+            continue
+        asked = delay_asked_for(failure) if isinstance(failure, RetryAfter) else None
+        waiting = waiting.replace(delay=max(waiting.delay, asked or NO_DELAY))
+        settlement = wait_for(gate, waiting, delivery, invocation)
+        if settlement is not None:
+            return settlement
     return decide_and_report(delivery, failure, invocation)
 
 
-def defer_while_limited(
-    delivery: Delivery, delay: timedelta, invocation: Invocation, failure: BaseException | None = None
-) -> Settlement | None:
-    """Return the settlement of a message that waits because the rate is limited; None where it may not: it is attempted, or has failed.
+def is_final(failure: BaseException, recoverability: Recoverability) -> bool:
+    """True if a failure is unrecoverable by the settings: it moves to the error queue at once, whatever limits the rate.
+
+    False when a predicate raises: the message waits, and the policy warns of it when it is attempted again.
+    """
+    try:
+        return is_unrecoverable(recoverability, failure)
+    except Exception:  # noqa: BLE001  # as said above
+        return False
+
+
+def wait_for(gate: Gate, waiting: Deferral, delivery: Delivery, invocation: Invocation) -> Settlement | None:
+    """Return the settlement of a message that waits for a gate; None where it may not: it is attempted, or has failed.
 
     After an attempt it waits in this invocation where that has the time, and runs again.
 
     Args:
+        gate: the gate.
+        waiting: how long a copy waits; where the order is kept, the message itself waits by its count and age.
         delivery: the message as it came.
-        delay: how long a copy waits; where the order is kept, the message itself waits by its count and age.
         invocation: what it came in.
-        failure: what its handler raised, if it ran.
     """
-    from recoverable._ladder.decision import RATE_LIMITED  # noqa: PLC0415  # as in `decide_and_report`
-
-    limiter, within = invocation.limiter, invocation.seconds_in_place
-    if limiter and within and failure is not None and not delivery.left_behind and delay.total_seconds() < within():
-        waiting = Deferral(delay, RATE_LIMITED, failure=failure, in_place=True)
-        settlement = decide_and_report(delivery, waiting, invocation)
+    within = invocation.seconds_in_place
+    if within and waiting.failure is not None and not delivery.left_behind and waiting.delay.total_seconds() < within():
+        settlement = decide_and_report(delivery, waiting.replace(in_place=True), invocation)
         if waits_here(settlement):
-            limiter.pause(delay.total_seconds())
+            gate.wait(waiting.delay.total_seconds())
         return settlement
     if invocation.platform.redelivers_only:
         in_order = None if invocation.lease is None else invocation.lease.wait_in_order(delivery)
         if in_order is None:
             return None
-        delay = in_order
-    return decide_and_report(delivery, Deferral(delay, RATE_LIMITED, failure=failure), invocation)
+        waiting = waiting.replace(delay=in_order)
+    return decide_and_report(delivery, waiting, invocation)
 
 
 def is_lost_to_another(delivery: Delivery, invocation: Invocation) -> bool:
@@ -284,8 +321,8 @@ def is_lost_to_another(delivery: Delivery, invocation: Invocation) -> bool:
 
 def lose(delivery: Delivery, invocation: Invocation) -> Settlement:
     """Return the settlement of a message that is lost to another delivery; nothing is logged, observed or counted for it."""
-    if invocation.limiter is not None:
-        invocation.limiter.release_probe(delivery)
+    for gate in invocation.gates:
+        gate.release(delivery)
     return LOST
 
 
@@ -300,10 +337,7 @@ def decide_and_report(
         invocation: what it came in.
         why: why the message cannot wait, and moves to the error queue whatever is decided; "" for what the lease says.
     """
-    from recoverable._ladder.decision import decide, move_instead_of_waiting  # noqa: PLC0415  # the failure side
-    from recoverable._observe.log import report, report_undecided  # noqa: PLC0415  # the failure side
-
-    settings, observer, lease = invocation.recoverability, invocation.observer, invocation.lease
+    settings, record, lease = invocation.recoverability, invocation.record, invocation.lease
     is_lost = lease is not None and lease.is_lost(delivery)
     if lease is not None and is_lost and not (why := why or lease.why_not_wait(delivery, None)):
         return lose(delivery, invocation)
@@ -321,10 +355,10 @@ def decide_and_report(
         if why:
             decision = move_instead_of_waiting(decision, why, recoverability=settings, platform=platform, now=now)
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
-        report_undecided(delivery, error, invocation.redact)
-        return Redeliver(None) if observer is None else observer.note_undecided(delivery)
-    report(decision, invocation.redact, in_text=platform.text_log)
-    return decision.settlement if observer is None else observer.note(decision)
+        report_undecided(delivery, error, settings.redact)
+        return Redeliver(None) if record is None else record.note_undecided(delivery)
+    report(decision, settings.redact, in_text=platform.text_log)
+    return decision.settlement if record is None else record.note(decision)
 
 
 def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation: Invocation) -> Platform:
@@ -340,8 +374,6 @@ def platform_for(delivery: Delivery, event: BaseException | Deferral, invocation
         return platform.__replace__(counter="header")
     if not (invocation.recoverability.immediate.in_process and is_retried_in_process(delivery, platform)):
         return platform
-    from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side
-
     runs = not isinstance(event, OutgoingRefused) and invocation.interruption is None
     return platform.__replace__(counter="native" if runs and invocation.seconds_for_retries() > 0 else "header")
 
@@ -353,15 +385,12 @@ def send_on(delivery: Delivery, invocation: Invocation) -> Settlement:
         delivery: the delivery; its `given_up` is True.
         invocation: what it came in; the error queue is resolved.
     """
-    from recoverable._ladder.decision import forward_given_up  # noqa: PLC0415  # the failure side
-    from recoverable._observe.log import report_given_up  # noqa: PLC0415  # the failure side
-
     if is_lost_to_another(delivery, invocation):
         return lose(delivery, invocation)
     error_queue = invocation.recoverability.failed.error_queue or ""
     report_given_up(delivery, error_queue)
     settlement = forward_given_up(delivery, error_queue)
-    return settlement if invocation.observer is None else invocation.observer.note_given_up(delivery, settlement)
+    return settlement if invocation.record is None else invocation.record.note_given_up(delivery, settlement)
 
 
 def settle_unsent(
@@ -378,8 +407,6 @@ def settle_unsent(
         invocation: what it ran in.
         runs_first: True if it comes first next time, because others may have used up its time.
     """
-    from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY  # noqa: PLC0415  # the failure side
-
     waited = NO_DELAY if delivery.held_since is None else invocation.clock() - delivery.held_since
     return settle_waiting(
         delivery, min(max(waited, FIRST_DELAY), LONGEST_DELAY), to, why, invocation, runs_first=runs_first
@@ -410,9 +437,6 @@ def settle_unsent_in_order(
         waited: the time since its first delivery.
         until_last_round: how long its last delivery must wait, because its handler would not run before.
     """
-    from recoverable._ladder.backoff import MOST_REDELIVERY, delay_while_redelivered  # noqa: PLC0415  # the failure side
-    from recoverable._outgoing.message import OutgoingRefused  # noqa: PLC0415  # the failure side
-
     left = runs_left(deliveries, invocation.recoverability)
     if left <= 0 or waited >= MOST_REDELIVERY:
         delivery.error = OutgoingRefused(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from hashlib import blake2b
 
 from recoverable._frozen import Frozen
 from recoverable._limits import MAX_DELAY, checked_delay, checked_number
@@ -63,6 +62,8 @@ def chance(message_id: str, retries_made: int) -> float:
 
     It is the same for the same message and round, so that a policy stays pure.
     """
+    from hashlib import blake2b  # noqa: PLC0415  # dear at cold start
+
     digest = blake2b(f"{message_id}/{retries_made}".encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest) / 2**64
 

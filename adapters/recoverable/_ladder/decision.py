@@ -7,16 +7,23 @@ on later.
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias, assert_never
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from recoverable import headers
-from recoverable._config import Delayed, Immediate, Recoverability, redactor_of
+from recoverable._config import Delayed, Immediate, Recoverability
 from recoverable._errors import HandlerTimeout, TimeUp, UnreportedFailure
 from recoverable._ladder import copy_headers
 from recoverable._ladder.backoff import chance, delay_after_refusal
-from recoverable._ladder.delivery import Deferral, Delivery, failures, is_retried_in_process, unreported_failures
+from recoverable._ladder.delivery import (
+    RATE_LIMITED,
+    Deferral,
+    Delivery,
+    failures,
+    is_retried_in_process,
+    unreported_failures,
+)
 from recoverable._ladder.faults import message_of
 from recoverable._ladder.policy import (
     Action,
@@ -33,9 +40,6 @@ from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redelive
 from recoverable._limits import MAX_DELAY, MAX_DELAYED, MAX_IMMEDIATE, NO_DELAY
 
 Outcome: TypeAlias = Literal["immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral"]
-
-RATE_LIMITED = "the rate is limited"
-"""Why a message is deferred while attempts fail."""
 
 MOVING = "Moving message to error queue instead."
 NOT_AVAILABLE = "not available with the current endpoint configuration"
@@ -58,8 +62,7 @@ BEHIND_ITS_SESSION = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(NamedTuple):
     """A decision about one delivery.
 
     Args:
@@ -68,8 +71,8 @@ class Decision:
         action: the policy's action, adjusted to what the platform can do; None for a deferral.
         outcome: the name of what was decided, as logs, metrics and callbacks have it.
         failure: what the handler raised; None where it did not run.
-        delay: how long the message waits; None where it does not.
         settlement: what the adapter must do.
+        delay: how long the message waits; None where it does not.
         error_queue: the queue that `MoveToError` moves the message to; "" for another action.
         warnings: for the log: why the action is not the one that the user's policy returned.
         raised: the exceptions that policies raised, by the warnings about them.
@@ -80,11 +83,11 @@ class Decision:
     action: Action | None
     outcome: Outcome
     failure: BaseException | None
-    delay: timedelta | None = None
     settlement: Settlement
+    delay: timedelta | None = None
     error_queue: str = ""
     warnings: tuple[str, ...] = ()
-    raised: Mapping[str, Exception] = field(default_factory=dict)
+    raised: Mapping[str, Exception] = MappingProxyType({})
 
     @property
     def rate_limited(self) -> bool:
@@ -92,8 +95,7 @@ class Decision:
         return isinstance(self.event, Deferral) and self.event.reason == RATE_LIMITED
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A failed attempt, and all that its decision depends on.
 
     Args:
@@ -390,7 +392,7 @@ def settlement_for(action: Action, case: Case) -> Settlement:
 
 def forward_failed(action: MoveToError, case: Case) -> Forward:
     """Return the forwarding of a failed message to an error queue, with the headers that say why."""
-    changes = copy_headers.move_to_error(case.context, case.platform, redactor_of(case.recoverability))
+    changes = copy_headers.move_to_error(case.context, case.platform, case.recoverability.redact)
     changes |= copy_headers.times_of_handler(case.delivery, case.context.now)
     return Forward(target_of(action, case), NO_DELAY, changes)
 

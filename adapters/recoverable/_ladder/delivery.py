@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable import headers
 from recoverable._frozen import Frozen, field
+from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, is_left_behind
 from recoverable._message import NO_HEADERS, Message, place
 
 if TYPE_CHECKING:
@@ -140,6 +141,10 @@ class Delivery:
         return self.carried.reported or not (self.carried.prior_attempts or self.carried.unreported)
 
 
+RATE_LIMITED = "the rate is limited"
+"""Why a message is deferred while attempts fail."""
+
+
 class Deferral(Frozen):
     """A wait that counts as no attempt.
 
@@ -169,8 +174,6 @@ def carried_in(texts: Mapping[str, str]) -> Carried:
     """Return what headers carry; they are untrusted, and what cannot be read counts as absent."""
     if not texts:
         return NOTHING_CARRIED
-    from recoverable._ladder.faults import FAILED_QUEUE, FIRST_TO_TRIM, is_left_behind  # noqa: PLC0415  # it brings `traceback`, and most messages come without headers
-
     if headers.FAILED_QUEUE_ADDRESS in texts and headers.REFUSED_SENDS not in texts:  # which are on their way there
         left_behind = tuple(filter(is_left_behind, texts))
         kept = {name: text for name, text in texts.items() if name not in left_behind}

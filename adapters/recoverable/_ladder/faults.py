@@ -5,8 +5,6 @@ The user's redactor fails closed: where it raises or returns no text, the text i
 
 from __future__ import annotations
 
-import hashlib
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import FrameType, TracebackType
@@ -115,6 +113,8 @@ def is_left_behind(name: str) -> bool:
 
 def host_id(host: str) -> str:
     """Return the host's name hashed to a GUID, for ServiceControl refuses anything else."""
+    import hashlib  # noqa: PLC0415  # dear at cold start
+
     return hashlib.md5(host.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -198,13 +198,20 @@ def frames(exception: BaseException) -> list[str]:
 
     This package's own frames, which every failure shares, are left out.
     """
-    walked = list(traceback.walk_tb(exception.__traceback__))
+    walked = list(walk(exception.__traceback__))
     lines = []
     for frame, line in reversed(walked):
         if not is_ours(frame):
             module = frame.f_globals.get("__name__", "?")
             lines.append(f"   at {module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}")
     return lines
+
+
+def walk(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    """Yield the frames of a traceback with their lines, as `traceback.walk_tb` does."""
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
 
 
 def is_ours(frame: FrameType) -> bool:
@@ -227,7 +234,7 @@ def absolute(path: str) -> str:
 
 def source_of(exception: BaseException) -> str | None:
     """Return the package whose code raised, as .NET's Exception.Source names the assembly; None without a traceback."""
-    raised_in = [frame for frame, _ in traceback.walk_tb(exception.__traceback__)]
+    raised_in = [frame for frame, _ in walk(exception.__traceback__)]
     return str(raised_in[-1].f_globals.get("__name__", "?")).partition(".")[0] if raised_in else None
 
 

@@ -6,17 +6,18 @@ import logging
 import sys
 from collections.abc import Callable
 from datetime import timedelta
-from traceback import format_exception
 from types import TracebackType
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from recoverable._errors import MessageDeserializationError
-from recoverable._ladder.decision import Decision
 from recoverable._ladder.delivery import Deferral, Delivery
-from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
+from recoverable._ladder.faults import Redact, message_of, redacted, traceback_in_handler, type_name
 from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable._ladder.settlement import Redeliver
 from recoverable._message import Message
+
+if TYPE_CHECKING:
+    from recoverable._ladder.decision import Decision
 
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
@@ -164,8 +165,15 @@ def traceback_of(exception: BaseException, redact: Redact | None) -> str:
     return formatted(exception_info(exception), redact)
 
 
+def redacted_text(exception: BaseException, redact: Redact | None) -> str:
+    """Return the exception's text, as the redactor returns it."""
+    return redacted(message_of(exception), redact)
+
+
 def formatted(exception: Any, redact: Redact | None) -> str:
     """Return the traceback of what a logger takes as `exc_info`, as the redactor returns it."""
+    from traceback import format_exception  # noqa: PLC0415  # dear at cold start
+
     try:
         trace = "".join(format_exception(*exception)).rstrip()
     except Exception as error:  # noqa: BLE001  # an exception whose parts raise when they are read; the text says so

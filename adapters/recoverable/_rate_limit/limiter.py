@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from time import sleep
 
-from recoverable._config import redactor_of
-from recoverable._errors import RetryAfter
+from recoverable._ladder.delivery import RATE_LIMITED, Deferral
 from recoverable._limits import NO_DELAY
+from recoverable._observe.log import log_safely, rate_limit
 from recoverable._rate_limit.state import (
     Closed,
     Open,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
-    from recoverable._config import Recoverability
     from recoverable._ladder.delivery import Delivery
     from recoverable._rate_limit.settings import RateLimit
     from recoverable._rate_limit.state import Outcome
@@ -45,43 +44,78 @@ class Limiter:
 
     Args:
         breaker: the instance's.
-        recoverability: the settings; a failure that is unrecoverable by them moves to the error queue at once, limited or not.
         clock: returns the time.
         sleep: waits for so many seconds.
         in_batches: True where messages that are due together come in one invocation.
     """
 
     def __init__(
-        self, breaker: Breaker, recoverability: Recoverability, clock: Callable[[], datetime],
-        *, sleep: Callable[[float], None] = sleep, in_batches: bool = False,
+        self, breaker: Breaker, clock: Callable[[], datetime], *, sleep: Callable[[float], None] = sleep,
+        in_batches: bool = False,
     ) -> None:  # fmt: skip
         self.breaker, self._limit, self._clock, self._sleep = breaker, breaker.limit, clock, sleep
-        self._recoverability, self._in_batches = recoverability, in_batches
+        self._in_batches = in_batches
         self._refreshed = False  # True when this invocation has read the store
         self._probe: Delivery | None = None
         self._claim = UNCLAIMED
 
     @property
-    def alert(self) -> bool:
-        """True if a success must be reported."""
-        return self.breaker.alert
+    def quiet(self) -> bool:
+        """True while no attempt has failed since the last success, and the store limits nobody."""
+        return not self.breaker.alert
 
     @property
     def is_limited(self) -> bool:
         """True if the rate is limited, as far as this instance knows."""
         return not isinstance(self.breaker.snapshot.circuit, Closed)
 
-    def is_untroubled(self, delivery: Delivery) -> bool:
-        """True if a message may be attempted without reading the store.
+    def asks_about(self, delivery: Delivery) -> bool:
+        """True if a message may not be attempted before the store is read.
 
         It must be read for a message that was deferred or delivered before, though a new instance has not seen a
         failure itself.
         """
-        return not self.breaker.alert and delivery.held_since is None and delivery.deliveries == 1
+        return self.breaker.alert or delivery.held_since is not None or delivery.deliveries != 1
 
-    def delay_before_attempt(self, delivery: Delivery) -> timedelta | None:
+    def before(self, delivery: Delivery, within: Callable[[], float] | None) -> Deferral | None:
+        """Return how a message must wait before it may be attempted; None when it may be now.
+
+        Args:
+            delivery: the message.
+            within: returns for how many seconds a message that keeps its order may wait here: a copy in its stead would
+                come behind the others. None for a message that keeps none.
+        """
+        delay = self._delay_before_attempt(delivery)
+        while delay is not None and within is not None and (pause := self._seconds_until_turn()) < within():
+            self.wait(pause)
+            delay = self._delay_before_attempt(delivery)
+        return None if delay is None else Deferral(delay, RATE_LIMITED)
+
+    def after(self, delivery: Delivery, error: BaseException | None) -> Deferral | None:
+        """Close the circuit after a success; count a failure, and return how its message waits: its attempt counts as none.
+
+        Return None when the policy decides about the failure.
+        """
+        if error is None:
+            if self.breaker.alert:
+                self.breaker.succeeded(self._clock())
+            return None
+        delay = self._delay_after(delivery, error)
+        return None if delay is None else Deferral(delay, RATE_LIMITED, failure=error)
+
+    def wait(self, seconds: float) -> None:
+        """Wait inside the invocation; what the store said before is old then."""
+        self._sleep(seconds)
+        self._refreshed = False
+
+    def release(self, delivery: Delivery) -> None:
+        """Let another message be the probe at once if this one was, because this one is handed back."""
+        if self._probe is delivery:
+            self._release("probe released", self._clock())
+
+    def _delay_before_attempt(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message must wait before it may be attempted; None when it may be now."""
-        if self.is_untroubled(delivery):
+        if not self.asks_about(delivery):
             return None
         now = self._clock()
         self._refresh()
@@ -94,45 +128,14 @@ class Limiter:
             return None
         return self._delay_while_open(snapshot.circuit, delivery, now)
 
-    def wait_for_turn(
-        self, delivery: Delivery, delay: timedelta, seconds_left: Callable[[], float]
-    ) -> timedelta | None:
-        """Wait inside the invocation until a message may be attempted, and return None; where its time does not reach, return the delay.
-
-        Args:
-            delivery: a message that keeps its order: a copy in its stead would come behind the others.
-            delay: how long it would have to wait otherwise.
-            seconds_left: returns how many seconds are left in which a handler may start.
-        """
-        waiting: timedelta | None = delay
-        while waiting is not None and (pause := self._seconds_until_turn()) < seconds_left():
-            self.pause(pause)
-            waiting = self.delay_before_attempt(delivery)
-        return waiting
-
-    def pause(self, seconds: float) -> None:
-        """Wait inside the invocation; what the store said before is old then."""
-        self._sleep(seconds)
-        self._refreshed = False
-
     def _seconds_until_turn(self) -> float:
         """Return the seconds until the next attempt may start, as far as this instance knows; at least the shortest wait."""
         circuit, now = self.breaker.snapshot.circuit, self._clock()
         until = circuit.next_at - now if isinstance(circuit, Open) else NO_DELAY
         return max(until, self._limit.wait, SHORTEST_PAUSE).total_seconds()
 
-    def succeeded(self) -> None:
-        """Close the circuit after a success."""
-        if self.breaker.alert:
-            self.breaker.succeeded(self._clock())
-
-    def failed(self, delivery: Delivery, error: BaseException) -> timedelta | None:
-        """Count a failed attempt, and return how long its message waits.
-
-        Return None when the policy decides about the failure.
-
-        A message that waits is deferred, and its attempt counts as none.
-        """
+    def _delay_after(self, delivery: Delivery, error: BaseException) -> timedelta | None:
+        """Count a failed attempt, and return how long its message waits; None when the policy decides."""
         now, is_probe, counts = self._clock(), self._probe is delivery, self._counts(error)
         if is_probe:
             self._release("probe failed", now)
@@ -140,18 +143,11 @@ class Limiter:
             self._refresh()
             self.breaker.failed(now)
         circuit = self.breaker.snapshot.circuit
-        if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now) or self._unrecoverable(error):
+        if not counts or isinstance(circuit, Closed) or not self._may_wait(delivery, now):
             return None
         if is_probe:
-            delay = delay_of_probe(circuit, self._limit, delivery.message.id, now)
-        else:
-            delay = self._delay_while_open(circuit, delivery, now)
-        return no_sooner_than_asked(delay, error)
-
-    def release_probe(self, delivery: Delivery) -> None:
-        """Let another message be the probe at once if this one was, because this one is handed back."""
-        if self._probe is delivery:
-            self._release("probe released", self._clock())
+            return delay_of_probe(circuit, self._limit, delivery.message.id, now)
+        return self._delay_while_open(circuit, delivery, now)
 
     def _delay_while_open(self, circuit: Open, delivery: Delivery, now: datetime) -> timedelta:
         delay = delay_while_open(circuit, self._limit, delivery.message.id, now)
@@ -180,15 +176,6 @@ class Limiter:
         if (released := self.breaker.compare_and_set(self._claim, circuit, now)) is not None:
             self.breaker.update(released)
 
-    def _unrecoverable(self, error: BaseException) -> bool:
-        """True if the failure is unrecoverable by the settings; False when a predicate raises, which the policy warns of."""
-        from recoverable._ladder.policy import is_unrecoverable  # noqa: PLC0415  # the failure side
-
-        try:
-            return is_unrecoverable(self._recoverability, error)
-        except Exception:  # noqa: BLE001  # the message waits; the policy evaluates the predicates again when it is attempted
-            return False
-
     def _counts(self, error: BaseException) -> bool:
         if self._limit.counts is None:
             return True
@@ -201,28 +188,17 @@ class Limiter:
             return True
 
 
-def no_sooner_than_asked(delay: timedelta, error: BaseException) -> timedelta:
-    """Return the delay, or the longer one for which the handler asked."""
-    if not isinstance(error, RetryAfter):
-        return delay
-    from recoverable._ladder.policy import delay_asked_for  # noqa: PLC0415  # the failure side
-
-    return max(delay, delay_asked_for(error) or delay)
-
-
 def limiter_for(
-    endpoint: object, limit: RateLimit, recoverability: Recoverability, environment: Environment,
-    *, in_batches: bool = False,
+    endpoint: object, limit: RateLimit, redact: Callable[[str], str] | None, environment: Environment, *,
+    in_batches: bool = False,
 ) -> Limiter:  # fmt: skip
     """Return the limiter of a new invocation; the endpoint's breaker lives as long as the process that it runs in."""
 
     def log(level: Literal["info", "warning"], text: str) -> None:
         """Log a change of the circuit; a store's own words pass the user's redactor."""
-        from recoverable._observe.log import log_safely, rate_limit  # noqa: PLC0415  # the failure side
-
         write = rate_limit.info if level == "info" else rate_limit.warning
-        log_safely(write, "%s", text, redact=redactor_of(recoverability))
+        log_safely(write, "%s", text, redact=redact)
 
-    kept, clock = environment.kept, environment.clock
+    kept = environment.kept
     breaker = kept.get(endpoint) or kept.setdefault(endpoint, Breaker(limit, log))
-    return Limiter(breaker, recoverability, clock, sleep=environment.sleep, in_batches=in_batches)
+    return Limiter(breaker, environment.clock, sleep=environment.sleep, in_batches=in_batches)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from recoverable._frozen import Frozen
+from recoverable._ladder.backoff import chance
 from recoverable._limits import NO_DELAY
 from recoverable.headers import read_date, write_date
 
@@ -184,6 +185,4 @@ def delay_of_probe(circuit: Open, limit: RateLimit, message_id: str, now: dateti
 
 def chance_of(message_id: str, age: timedelta) -> float:
     """Return a deterministic fraction in [0, 1) from message id and outage age."""
-    from recoverable._ladder.backoff import chance  # noqa: PLC0415  # hashlib, which only messages that wait need
-
     return chance(message_id, int(age.total_seconds()))

@@ -172,7 +172,7 @@ class Broker:
     def __init__(
         self, client: ServiceBusClient, timeout: float = CALL_TIMEOUT, clock: Callable[[], float] = monotonic
     ) -> None:
-        self._client, self._timeout, self._clock = client, timeout, clock
+        self.client, self._timeout, self._clock = client, timeout, clock
         self._changing, self._entities = Lock(), dict[str, Entity]()
         self.namespace = str(getattr(client, "fully_qualified_namespace", ""))
 
@@ -224,7 +224,7 @@ class Broker:
         return entity
 
     def _sender(self, name: str) -> RenewedSender:
-        return RenewedSender(partial(self._client.get_queue_sender, name, keep_alive=NO_KEEP_ALIVE), self._clock)
+        return RenewedSender(partial(self.client.get_queue_sender, name, keep_alive=NO_KEEP_ALIVE), self._clock)
 
 
 def batch_key(copy: Copy) -> tuple[str, str, str]:

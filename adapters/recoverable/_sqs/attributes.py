@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from recoverable._frozen import Frozen
@@ -56,6 +55,8 @@ def attributes_in(answer: object, now: float) -> QueueAttributes:
 
 def seconds_ahead(answer: Any, now: float) -> float:
     """Return by how many seconds this instance's clock is ahead of the one that dated an answer (RFC 9110, Date); 0 where nothing says it."""
+    from email.utils import parsedate_to_datetime  # dear at cold start
+
     try:
         ahead = now - parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"]["date"]).timestamp()
     except (LookupError, TypeError, ValueError, OverflowError):

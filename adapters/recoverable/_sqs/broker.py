@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
 from threading import Thread
@@ -160,6 +159,8 @@ def call_within(seconds: float, call: Callable[[], T]) -> T:
     Raises:
         TimeoutError: there is no result in time. Exceptions of the call are raised as they are.
     """
+    from concurrent.futures import Future  # dear at cold start
+
     future: Future[T] = Future()
     context = copy_context()  # tracing finds its span there
 

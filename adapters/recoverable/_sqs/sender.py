@@ -21,7 +21,7 @@ CALL_TIMEOUT = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Sent:
     """The result of sending a batch, by the entries' positions.
 
     Args:
@@ -46,7 +46,7 @@ class Sender:
         self._client = client
         self._urls: dict[str, str] = {}
 
-    def send(self, to: str, entries: Sequence[Entry]) -> Outcome:
+    def send(self, to: str, entries: Sequence[Entry]) -> Sent:
         """Send up to ten entries to a queue. A batch that is refused for one of them is sent one by one.
 
         Args:
@@ -57,7 +57,7 @@ class Sender:
         for_good = {n: failure.reason for n, failure in failures.items() if failure.is_for_good}
         others = {failure.reason for n, failure in failures.items() if n not in for_good}
         sent = [n for n in range(len(entries)) if n not in failures]
-        return Outcome(sent, for_good, "; ".join(sorted(others)))
+        return Sent(sent, for_good, "; ".join(sorted(others)))
 
     def _call(self, to: str, entries: Sequence[Entry]) -> Result:
         """Make one call; whatever it raises is a failure of each entry."""

@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._frozen import Frozen
+from recoverable._sqs.batches import MAX_SIZE, size
 from recoverable.headers import (
     CONTROL_MESSAGE,
     ENCLOSED_MESSAGE_TYPES,
@@ -343,8 +344,6 @@ def entry_for_dotnet(wire: Wire) -> Entry | None:
     NServiceBus.AmazonSQS decodes a native body that passes for base64, so that one goes into its wrapper, where no
     attribute is read and `MessageTypeFullName` would hide the headers. Elsewhere it reads attributes as texts.
     """
-    from recoverable._sqs.batches import MAX_SIZE, size  # it was imported to make copies
-
     mark = {SENT_NATIVE: "1"} if isinstance(wire.body, str) else {}
     if isinstance(wire.body, str) and passes_for_base64(wire.body):
         body = {"Body": b64encode(wire.body.encode()).decode(), S3_BODY_KEY: None}

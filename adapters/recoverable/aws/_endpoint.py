@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from recoverable._config import Recoverability
-from recoverable._flow.flow import attempt_all
+from recoverable._flow.flow import attempt_all, attempt_each, coroutines
 from recoverable._flow.handlers import is_coroutine_handler
-from recoverable._limits import name_of
+from recoverable._limits import MAX_COUNT, checked_count, name_of
 from recoverable._sqs.queues import LONGEST_DELAY
-from recoverable.aws._batch import SqsProcessor, response
+from recoverable.aws._batch import SqsProcessor, behind, response
 from recoverable.aws._settings import SETTLE_WITHIN, SqsSettings
 
 TYPE_CHECKING = False  # see _frozen.py
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from recoverable._message import Message
     from recoverable._rate_limit.store import Breaker
     from recoverable.aws._batch import Response, RunHandlers
-    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 
@@ -52,14 +51,9 @@ class SqsEndpoint:
             other code changes it: redelivered messages that are older then run one by one.
         retention: for how long the queue keeps a message, 1 minute to 14 days; None for what SQS says, and 4 days where
             it may not be asked. A message that waits in its place moves to the error queue before it would expire.
-        large_bodies: the buckets from which bodies are read that AWS's SQS extended client or NServiceBus put into S3:
-            `S3Bodies(buckets=("order-bodies",))`. When not given, a handler gets the extended client's pointer as it
-            came.
-        heartbeat: for how long messages are hidden at a time, such as two minutes: while an invocation has them they
-            are hidden for as long again, so that a crash is noticed that soon. At least twice `settle_within`. None for
-            the queue's own time-out.
         warm: True to make the SQS client when the endpoint is made, for handlers that send: else the first
             `Message.send` of an instance waits for it.
+        extensions: what watches or feeds it, of `recoverable.extensions` or your own: `(Heartbeat(timedelta(minutes=2)),)`.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -82,28 +76,22 @@ class SqsEndpoint:
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
         retention: timedelta | None = None,
-        large_bodies: S3Bodies | None = None,
-        heartbeat: timedelta | None = None,
         warm: bool = False,
+        extensions: tuple[object, ...] = (),
     ) -> None:
         is_coroutine = is_coroutine_handler(handler)
-        if concurrency.__class__ is not int or concurrency != 1:
-            from recoverable.aws._options import check_concurrency  # noqa: PLC0415  # most endpoints leave it out
-
-            check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
+        check_concurrency(concurrency, handler, is_coroutine=is_coroutine)
         plain: RunHandlers = partial(attempt_all, handler=handler)
         self._run_handlers = partial(run_coroutines, handler, concurrency) if is_coroutine else plain
         self._partial_responses = partial_responses
         settings = SqsSettings(
             "SqsEndpoint", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
-            visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
+            visibility_timeout=visibility_timeout, retention=retention, extensions=extensions,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
         if warm and client is None:
-            from recoverable.aws._send import warm_up  # noqa: PLC0415  # few endpoints ask for it
-
-            warm_up(settle_within)
+            behind().warm_up(settle_within)
         # with the error queue resolved, for code that creates queues
         self.recoverability = settings.recoverability
         self.__name__ = self.__qualname__ = name_of(handler)
@@ -141,9 +129,21 @@ def run_coroutines(
     handler: Callable[[Message], Any], concurrency: int, group: Iterator[Message], invocation: Invocation
 ) -> None:
     """Take a group of messages through the flow with a coroutine handler, so many at a time."""
-    from recoverable._flow.drive_async import attempt_concurrently  # noqa: PLC0415  # asyncio, for coroutine handlers
+    coroutines().attempt_concurrently(attempt_each, handler, group, invocation, concurrency)
 
-    attempt_concurrently(handler, group, invocation, concurrency)
+
+def check_concurrency(concurrency: object, handler: object, *, is_coroutine: bool) -> None:
+    """Check how many messages an endpoint works on at once.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is out of range, or a plain function cannot work on several messages at once.
+    """
+    checked_count("SqsEndpoint(concurrency)", concurrency, MAX_COUNT, least=1)
+    if concurrency != 1 and not is_coroutine:
+        raise ValueError(
+            f"SqsEndpoint(concurrency) is {concurrency}, and {name_of(handler)} is no coroutine; write async def, or leave it at 1"
+        )
 
 
 class UnfinishedBatch(Exception):

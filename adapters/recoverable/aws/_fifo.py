@@ -13,7 +13,7 @@ from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Redeliver
 from recoverable._limits import NO_DELAY
 from recoverable._message import place
-from recoverable.aws._order import CLOCK_SKEW, hidden_for, seconds_of_heartbeat, settle_expiring, since_first_receive
+from recoverable.aws._order import CLOCK_SKEW, hidden_for, settle_expiring, since_first_receive
 from recoverable.aws._restoring import receives
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def wait(delivery: Delivery, batch: Batch) -> Settlement | None:
     invocation, time = batch.invocation, batch.time
     longest = timedelta(seconds=time.longest_visibility)
     immediate, delayed = invocation.recoverability.immediate, invocation.recoverability.delayed
-    since, beat = since_first_receive(delivery, invocation.clock()), seconds_of_heartbeat(invocation)
+    since, beat = since_first_receive(delivery, invocation.clock()), batch.hides_for
     hidden = min(time.total, beat - CLOCK_SKEW) if beat else time.total
     delay = wait_for_round(
         delivery,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
+    from recoverable._sqs.broker import Broker
     from recoverable.aws._batch import Batch
 
 log = logging.getLogger("recoverable.settlement")
@@ -61,6 +62,14 @@ NOT_ASKED = (
 NOT_HIDDEN = (
     "They may be shown to others while this invocation has them; then nothing is sent for them, and they are delivered again. "
     "Check the permission sqs:ChangeMessageVisibility."
+)
+NOT_EXTENDED = (
+    "Their heartbeat is tried again at the next beat; without it they become visible while this instance still has them, or "
+    "a crash is noticed late. Check the permission sqs:ChangeMessageVisibility."
+)
+GONE = (
+    "They are hidden no more: they were deleted, or hidden for 12 hours, which is the longest that SQS allows; on a FIFO queue another instance "
+    "may have them, too. Raise the queue's visibility timeout, or lower the batching window."
 )
 NO_MORE_RECEIVES = "the queue's maxReceiveCount of %d lets it come no more"
 TOO_LONG = "a message can wait for %s at most where its order is kept"
@@ -279,6 +288,10 @@ class KnownQueue:
         """Return the time by the clock of SQS, which the times of its messages are by."""
         return self._batch.invocation.clock() - timedelta(seconds=self.attributes.ahead)
 
+    def is_denied(self) -> bool:
+        """True if a change of visibility was denied in the last minutes."""
+        return 0 <= self.now() - self.memory.denied_at < ASK_AGAIN
+
     def why_no_receive(self, delivery: Delivery) -> str:
         """Return why SQS gives out a message no more; "" where it does."""
         most = self.attributes.max_receives
@@ -345,8 +358,8 @@ class HiddenLease:
             Those for which no time was left.
         """
         self._is_prepared = True
-        heartbeat, now, known = self._batch.invocation.heartbeat, self.queue.now(), self._times()
-        if (heartbeat is not None and heartbeat.seconds) or not known.may_change:
+        now, known = self.queue.now(), self._times()
+        if self._batch.hides_for or not known.may_change:
             return []
         settlements = self._batch.invocation.settlements
         undecided = [each for each in self._described() if each.message not in settlements]
@@ -359,30 +372,20 @@ class HiddenLease:
         return waiting
 
     def _hide(self, deliveries: list[Delivery]) -> None:
-        broker, now = self._batch.broker, self.queue.now()
-        seconds = seconds_to_hide(self._times(), now)
-        entries = [{**receipt(each), "VisibilityTimeout": seconds} for each in deliveries]
-        failures, _ = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
-        missed = [deliveries[n] for n in failures]
-        self.note_change([each for each in deliveries if each not in missed], now + seconds, confirmed=True)
-        if not missed:
-            return
-        level = logging.WARNING
-        if any(failure.kind == "denied" for failure in failures.values()):
-            level, self.queue.memory.denied_at = logging.ERROR, now
+        seconds = seconds_to_hide(self._times(), self.queue.now())
+        hide(deliveries, seconds, self._batch.broker, self._batch, consequence=NOT_HIDDEN)
+        if self.queue.is_denied():
             self._known = self._times().replace(may_change=False)
-        reasons, redact = {failure.reason for failure in failures.values()}, self._batch.invocation.redact
-        log_failed_call(CHANGE_VISIBILITY, broker.queue, missed, reasons, NOT_HIDDEN, redact, level)
 
     def _times(self) -> Known:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
-            memory, timeout, now = self.queue.memory, self.queue.visibility_timeout, self.queue.now()
+            memory, timeout = self.queue.memory, self.queue.visibility_timeout
             # read again, for a clock may have been put back; but once its time is over, a host says that none is left
             began, ends = min(self._span, self._read_span())
             if any(begins_late(each, timeout, began) for each in self._described().values()):
                 memory.began_late_at = began
-            late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not 0 <= now - memory.denied_at < ASK_AGAIN
+            late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not self.queue.is_denied()
             max_receives = self.queue.attributes.max_receives
             self._known = Known(
                 timeout, began, ends, begins_late=late, may_change=may_change, max_receives=max_receives
@@ -403,6 +406,39 @@ class HiddenLease:
             deliveries, ahead = [delivery_of(message) for message in self._batch.messages], self.queue.attributes.ahead
             self._receives = receives_of(deliveries, self.queue.now(), ahead)
         return self._receives
+
+
+def hide(
+    deliveries: list[Delivery], seconds: int, broker: Broker, batch: Batch, *, consequence: str = NOT_EXTENDED
+) -> tuple[list[Delivery], bool]:
+    """Hide messages for so many seconds from now, and note until when.
+
+    Args:
+        deliveries: ten at most.
+        seconds: for how long.
+        broker: calls SQS, in the time of the invocation or beside it.
+        batch: what they came in.
+        consequence: what becomes of those that are not hidden, for the log.
+
+    Returns:
+        Those that SQS does not hide any more; and True if the call failed as a whole, so that others would fail too.
+    """
+    lease, now, redact = batch.lease, batch.lease.queue.now(), batch.invocation.redact
+    entries = [{**receipt(each), "VisibilityTimeout": seconds} for each in deliveries]
+    failures, as_a_whole = broker.call(CHANGE_VISIBILITY, broker.queue, entries)
+    gone = [deliveries[n] for n, each in failures.items() if each.is_for_good and not as_a_whole]
+    missed = [deliveries[n] for n in failures if deliveries[n] not in gone]
+    unconfirmed = [deliveries[n] for n, failure in failures.items() if failure.may_be_done]
+    lease.note_change(unconfirmed, now + seconds, confirmed=False)
+    lease.note_change([each for n, each in enumerate(deliveries) if n not in failures], now + seconds, confirmed=True)
+    level = logging.WARNING
+    if any(failure.kind == "denied" for failure in failures.values()):
+        level, lease.queue.memory.denied_at = logging.ERROR, now
+    reasons = {failure.reason for failure in failures.values()}
+    for what, concerned in ((GONE, gone), (consequence, missed)):
+        if concerned:
+            log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, what, redact, level)
+    return gone, as_a_whole
 
 
 def receives_of(deliveries: list[Delivery], now: float, ahead: float) -> dict[Delivery, Receive]:

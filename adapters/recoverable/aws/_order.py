@@ -96,18 +96,13 @@ def hidden_for(batch: Batch) -> float:
     time, setting = batch.time, batch.settings.visibility_timeout
     if time.for_handlers is None:
         return 0.0
-    shortest = min(time.total, beat) if (beat := seconds_of_heartbeat(batch.invocation)) else time.total
+    shortest = min(time.total, beat) if (beat := batch.hides_for) else time.total
     if setting is not None:
         shortest = min(shortest, setting.total_seconds())
     elif not batch.queue.fifo and any(each.deliveries > 1 for each in batch.restored):
         shortest = min(shortest, batch.lease.queue.visibility_timeout)
     text = os.environ.get(REDELIVER_AFTER, "")
     return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
-
-
-def seconds_of_heartbeat(invocation: Invocation) -> int:
-    """Return for how many seconds a heartbeat hides the messages of an invocation at a time; 0 where it has none."""
-    return invocation.heartbeat.seconds if invocation.heartbeat is not None else 0
 
 
 def since_first_receive(delivery: Delivery, now: datetime) -> timedelta | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from decimal import Decimal
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -161,6 +160,8 @@ def attribute_entry(call: str, name: object, value: object) -> Entry:
         raise ValueError(
             f"{call}(attributes) has {name!r}, which is no name that SQS takes from you; write letters, digits, '-', '_' and '.'"
         )
+    from decimal import Decimal  # noqa: PLC0415  # dear at cold start
+
     match value:
         case bytes() if value:
             return {"DataType": "Binary", "BinaryValue": value}

@@ -36,9 +36,7 @@ def records_of(event: object) -> tuple[Queue, list[Record]]:
     try:
         return queue_from_arn(records[0]["eventSourceARN"]), records
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        from recoverable.aws._restoring import no_event  # noqa: PLC0415  # for the error
-
-        raise no_event(event, records, error) from None
+        raise restoring().no_event(event, records, error) from None
 
 
 def messages_of(
@@ -68,9 +66,7 @@ def messages_of(
         except (KeyError, TypeError):
             whole = False
         if not whole:
-            from recoverable.aws._restoring import problem_of  # noqa: PLC0415  # for the error
-
-            raise ValueError(f"no SQS event: {problem_of(records)}")
+            raise ValueError(f"no SQS event: {restoring().problem_of(records)}")
         attributes = record.get("messageAttributes")
         try:
             counted = record["attributes"]["ApproximateReceiveCount"]
@@ -79,10 +75,8 @@ def messages_of(
         message = Message(body, message_id, record, name, date_sent, own_attributes, group_of)
         has_headers = '"NServiceBus.' in body or (attributes and holds_headers(attributes))
         if counted != "1" or has_headers:
-            from recoverable.aws._restoring import restored_delivery  # noqa: PLC0415  # most messages come for the first time, without any
-
             restored.append(
-                restored_delivery(
+                restoring().restored_delivery(
                     message, counted, recoverability, platform, first_received, has_headers=bool(has_headers)
                 )
             )
@@ -104,9 +98,8 @@ def own_attributes(message: Message) -> Mapping[str, str]:
     record = received(message)
     if not record.get("messageAttributes"):
         return NO_HEADERS
-    from recoverable._sqs.wire import wire_of  # noqa: PLC0415  # most handlers never ask
-
-    return wire_of(record).promoted()
+    headers: Mapping[str, str] = restoring().wire_of(record).promoted()
+    return headers
 
 
 def date_sent(message: Message) -> datetime | None:
@@ -131,3 +124,10 @@ def group_of(message: Message) -> str | None:
     """Return the message group; None when it is in none."""
     group: str | None = (received(message).get("attributes") or NO_HEADERS).get("MessageGroupId")
     return group
+
+
+def restoring() -> Any:
+    """Return the module that reads what most records do not have."""
+    import recoverable.aws._restoring as module  # noqa: PLC0415  # door: to messages that came before, or carry headers or attributes
+
+    return module

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from recoverable.aws._time_budget import TimeBudget
 
 log = logging.getLogger("recoverable")

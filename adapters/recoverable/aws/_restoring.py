@@ -16,6 +16,7 @@ from recoverable._ladder.delivery import (
 )
 from recoverable._limits import MAX_COUNT
 from recoverable._message import Message, received
+from recoverable._observe.log import log_unreadable_header
 from recoverable._sqs.wire import wire_of
 from recoverable.headers import FOLDED
 
@@ -69,8 +70,6 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     sent_at = carried.time_sent or message.sent_at
     message_id = carried.message_id or record["messageId"]
     if FOLDED in headers:
-        from recoverable._observe.log import log_unreadable_header  # noqa: PLC0415  # nobody but a sender by mistake writes it so
-
         log_unreadable_header(FOLDED, message_id, message.queue)
     return Message(wire.body, message_id, native, message.queue, sent_at, headers=headers, group_id=group), carried
 

@@ -7,15 +7,18 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from recoverable._errors import TooLarge
 from recoverable._flow.refusals import is_refused_for_good, settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent
 from recoverable._ladder.backoff import MOST_REDELIVERY, pauses
+from recoverable._message import outgoing
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable._sqs.answers import Failure, describe_error
 from recoverable._sqs.batches import MAX_ENTRIES, PUBLISH, SEND, first_batch
 from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
-from recoverable.aws._outgoing import Letter, SqsSender, batch_bytes
+from recoverable.aws._fifo import settle_unsent_in_group
+from recoverable.aws._outgoing import Letter, batch_bytes
 from recoverable.aws._reserve import CALLS, USUAL_CALL
 from recoverable.aws._time_budget import TimeBudget
 
@@ -66,20 +69,9 @@ class Item(NamedTuple):
 Failures: TypeAlias = "dict[Delivery, tuple[Letter, Failure | NotTried]]"
 
 
-def sender_for(batch: Batch) -> SqsSender:
-    """Return what takes the outgoing messages of a batch in which a handler sends for the first time; from now on the invocation asks whether
-    they still fit into its time.
-    """
-    batch.invocation.must_send = partial(must_send, batch)
-    stores = batch.settings.timeouts is not None
-    return SqsSender(batch.queue, batch.environment.clock, batch.broker.client_for, stores_delays=stores)
-
-
 def warm_up(settle_within: timedelta) -> None:
     """Read what sends, and make the SQS client of the function's region, before the first invocation."""
-    import recoverable._outgoing.outbox  # noqa: PLC0415  # else the first send reads them
-    import recoverable._sqs.broker  # noqa: F401, PLC0415
-
+    outgoing()
     if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
         client("sqs", region, TimeBudget(None, settle_within).call_timeout)
 
@@ -101,8 +93,6 @@ def send_outgoing(batch: Batch) -> None:
             delivery.error = OutgoingRefused(text)
             invocation.settle(delivery, settle_failure(delivery, delivery.error, invocation))
         elif batch.queue.fifo:
-            from recoverable.aws._fifo import settle_unsent_in_group  # noqa: PLC0415  # for such queues
-
             invocation.settle(delivery, settle_unsent_in_group(delivery, letter.to.name, failure.reason, batch))
         else:
             first, unknown = isinstance(failure, NotTried), isinstance(failure, Failure) and failure.kind == "unknown"
@@ -177,8 +167,6 @@ def store(letter: Letter, batch: Batch) -> Failure | NotTried | None:
     timeouts = batch.settings.timeouts
     if timeouts is None or letter.stored is None or not leaves_time_to_settle(batch.time):
         return OUT_OF_TIME
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
-
     queue, due_at = letter.stored
     try:
         timeouts.hold(letter.entry, to=queue, at=due_at, key=letter.identity)

@@ -14,12 +14,12 @@ TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
+    from typing import Any
 
     from mypy_boto3_sqs import SQSClient
 
     from recoverable._ladder.delivery import Delivery
     from recoverable._ladder.settlement import Counter
-    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 LONGEST_NAME = 80
@@ -45,9 +45,7 @@ class SqsSettings(Frozen):
         timeouts: where copies are stored that must wait longer; None for hops.
         visibility_timeout: the shortest time for which a received message stays hidden.
         retention: for how long the queue keeps a message; None for what SQS says.
-        large_bodies: the buckets from which bodies are read; None where none are.
-        heartbeat: for how long messages are hidden at a time while the invocation has them; None for the queue's own
-            time-out.
+        extensions: what watches or feeds the endpoint.
 
     Raises:
         TypeError: a setting of another kind.
@@ -65,16 +63,13 @@ class SqsSettings(Frozen):
     timeouts: Timeouts | None = field(default=None, kw_only=True)
     visibility_timeout: timedelta | None = field(default=None, kw_only=True)
     retention: timedelta | None = field(default=None, kw_only=True)
-    large_bodies: S3Bodies | None = field(default=None, kw_only=True)
-    heartbeat: timedelta | None = field(default=None, kw_only=True)
+    extensions: tuple[object, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the settings, and name the error queue."""
         self._assign(recoverability=with_error_queue(self.owner, self.recoverability))
         if not self._by_name.items() <= vars(self).items():
-            from recoverable.aws._options import check_options  # noqa: PLC0415  # most endpoints leave all at its default
-
-            check_options(self)
+            self._assign(client=options().check_options(self))
 
     def platform(self, *, fifo: bool) -> Platform:
         """Return what a queue counts and can do, with the names by which operators know the function and this instance's log stream."""
@@ -94,14 +89,18 @@ def with_error_queue(owner: str, recoverability: Recoverability) -> Recoverabili
     """
     name = error_queue_of(owner, recoverability, os.environ.get)
     if len(name) > LONGEST_NAME or not (name.isascii() and name.replace("-", "_").isidentifier()):
-        from recoverable._sqs.names import check_error_queue  # noqa: PLC0415  # most are plain names
-
-        check_error_queue(owner, name)
+        options().check_error_queue(owner, name)
     return recoverability.replace(failed=recoverability.failed.replace(error_queue=name))
 
 
 def is_source(name: str, delivery: Delivery) -> bool:
     """True if a name, an ARN or a URL is that of the queue that a delivery came from."""
-    from recoverable._sqs.names import names_source  # noqa: PLC0415  # the failure side
+    is_its_own: bool = options().names_source(name, delivery.native["eventSourceARN"])
+    return is_its_own
 
-    return names_source(name, delivery.native["eventSourceARN"])
+
+def options() -> Any:
+    """Return the module that checks what most endpoints leave out."""
+    import recoverable.aws._options as module  # noqa: PLC0415  # door: to settings that most endpoints leave out
+
+    return module

@@ -7,7 +7,7 @@ from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
-from recoverable._errors import UnreportedFailure
+from recoverable._errors import TooLarge, UnreportedFailure
 from recoverable._flow.settle import LOST, is_lost_to_another
 from recoverable._ladder.backoff import LONGEST_DELAY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
@@ -20,8 +20,9 @@ from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEN
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.wire import control_entry, wire_of
 from recoverable.aws._copies import copy_of, identity, without_faults
-from recoverable.aws._order import seconds_of_heartbeat, since_first_receive
+from recoverable.aws._order import since_first_receive
 from recoverable.headers import DUE_AT, read_date
+from recoverable.nservicebus.acknowledgements import acknowledgements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,8 +91,8 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
         The deliveries that are not completed: they belong into `batchItemFailures`.
     """
     invocation, deliveries = batch.invocation, [delivery_of(message) for message in group]
-    if (heartbeat := invocation.heartbeat) is not None:
-        deliveries, complete_now = heartbeat.claim(deliveries), complete_now or heartbeat.late
+    if batch.hosted is not None and (watch := batch.hosted.watch) is not None:
+        deliveries, complete_now = watch.claim(deliveries), complete_now or watch.late
     settlements = invocation.settlements
     lose_to_others([each for each in deliveries if settlements.get(each.message) is not COMPLETE], batch)
     copies, completed, redelivered = sort_by_settlement(deliveries, batch)
@@ -108,8 +109,8 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
     if complete_now and completed:
         acknowledge(completed, batch)
         deleted = delete(completed, batch)
-        if invocation.delete_bodies is not None:
-            invocation.delete_bodies(deleted)
+        if invocation.record is not None:
+            invocation.record.note_undeleted([each for each in completed if each not in deleted])
     redelivered += [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
     change_visibility(redelivered, batch)
     return [delivery for delivery, _ in redelivered]
@@ -123,8 +124,8 @@ def lose_to_others(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
         return lost
     for delivery in lost:
         invocation.settle(delivery, LOST)
-    if invocation.observer is not None:
-        invocation.observer.forget(lost)
+    if invocation.record is not None:
+        invocation.record.forget(lost)
     messages = [delivery.message for delivery in lost]
     extra = {"message_ids": [message.id for message in messages], "queue": batch.queue.name}
     log_safely(log.warning, SHOWN_TO_OTHERS, len(messages), messages[0].queue, extra=extra, redact=invocation.redact)
@@ -225,7 +226,7 @@ def send_instead(failed: list[tuple[Copy, Failure]], batch: Batch) -> list[Deliv
     for together in batches(instead):
         not_taken |= {together[n].delivery: failure for n, failure in send(together, batch).items()}
     taken = {copy.delivery: copy for copy in instead if copy.delivery not in not_taken}
-    source, observer = batch.queue, batch.invocation.observer
+    source, record = batch.queue, batch.invocation.record
     logged: dict[tuple[Queue, str, int], tuple[list[Delivery], set[str]]] = {}
     for refused, failure in failed:
         delivery, second = refused.delivery, not_taken.get(refused.delivery)
@@ -233,8 +234,8 @@ def send_instead(failed: list[tuple[Copy, Failure]], batch: Batch) -> list[Deliv
             batch.invocation.settle(delivery, other.forward)
             if other.to != source:
                 log_not_settled(delivery, NO_RETRY.format(other.forward.to, failure.reason), batch)
-                if observer is not None:
-                    observer.note_given_up(delivery, other.forward, delivery.error)
+                if record is not None:
+                    record.note_given_up(delivery, other.forward, delivery.error)
                 continue
         # access that is denied by the own queue too is no matter of the other one: of wrong credentials, say
         denied = failure.kind == "denied" and second is not None and second.kind == "denied"
@@ -287,8 +288,6 @@ def acknowledge(completed: list[Delivery], batch: Batch) -> None:
     retried = [delivery for delivery in completed if delivery.carried.servicecontrol_retry]
     if not retried:
         return
-    from recoverable._flow.acknowledge import acknowledgements  # noqa: PLC0415  # few messages are such
-
     queue, invocation = batch.queue, batch.invocation
     to = destination(invocation.recoverability.failed.error_queue or "", queue)
     waiting = acknowledgements(retried, to.name, lambda each: identity(each, queue, to), invocation)
@@ -332,8 +331,8 @@ def call_in_tens(
     missed: list[Delivery] = []
     for start in range(0, len(items), MAX_ENTRIES):
         together = items[start : start + MAX_ENTRIES]
-        if invocation.heartbeat is not None:
-            invocation.heartbeat.end([delivery for delivery, _ in together])
+        if batch.hosted is not None:
+            batch.hosted.release([delivery for delivery, _ in together], batch)
         if failures := batch.broker.call(operation, to, [entry for _, entry in together]).failures:
             concerned = [together[n][0] for n in failures]
             reasons = {failure.reason for failure in failures.values()}
@@ -354,7 +353,7 @@ def longer_wait(delivery: Delivery, batch: Batch) -> timedelta | None:
     Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
     Lambda with Amazon SQS").
     """
-    beat = timedelta(seconds=seconds_of_heartbeat(batch.invocation))
+    beat = timedelta(seconds=batch.hides_for)
     own = beat or batch.settings.visibility_timeout or timedelta(seconds=6 * batch.time.total)
     since = since_first_receive(delivery, batch.invocation.clock())
     return None if since is None or since < own else min(since, max(LONGEST_DELAY, own))
@@ -415,8 +414,6 @@ def store_long_delays(copies: list[Copy], timeouts: Timeouts, batch: Batch) -> S
         timeouts: stores them.
         batch: what they came in.
     """
-    from recoverable.timeouts import TooLarge  # noqa: PLC0415  # few endpoints store
-
     result = Stored([], [], [])
     for copy in copies:
         due_at, delay = read_date(copy.wire.headers, DUE_AT), timedelta(seconds=copy.entry.get("DelaySeconds", 0))

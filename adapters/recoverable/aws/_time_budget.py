@@ -7,6 +7,7 @@ from functools import cached_property
 
 from recoverable._flow.deadline import FOREVER
 from recoverable._sqs.queues import LONGEST_VISIBILITY
+from recoverable.aws._reserve import seconds_kept, warn_of_little_time
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ class TimeBudget:
         self._remaining: Callable[[], float] | None = getattr(context, "get_remaining_time_in_millis", None)
         self.total = self._remaining() / 1000 if self._remaining else LONGEST_INVOCATION.total_seconds()
         if self.reserve > self.total / 2:
-            from recoverable.aws._reserve import warn_of_little_time  # noqa: PLC0415  # most functions have more
-
             warn_of_little_time(self.total, self.reserve, {} if process_keeps is None else process_keeps)
             self.reserve = self.total / 2
         self.messages, self.kept = messages, self.reserve
@@ -88,7 +87,5 @@ class TimeBudget:
     def _seconds_for_handlers(self) -> float:
         remaining = (self._remaining() if self._remaining else 0) / 1000
         if remaining < self._check_below:
-            from recoverable.aws._reserve import seconds_kept  # noqa: PLC0415  # quick handlers in small batches need it not
-
             self._check_below, self.kept = remaining - CHECK_EVERY, seconds_kept(self, remaining)
         return remaining - self.kept

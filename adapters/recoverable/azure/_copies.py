@@ -13,9 +13,9 @@ from recoverable._ladder.faults import CONTENT, FAILED_QUEUE, FIRST_TO_TRIM, TIM
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
 from recoverable._service_bus.wire import Copy, add_where_room, changed, fit, in_milliseconds
-from recoverable.azure._folding import lost_in_header
 from recoverable.azure._messages import ARRAYS, aware, is_source
 from recoverable.headers import FAILED_QUEUE_ADDRESS, FOLDED, ORIGIN, REFUSED_SENDS, sendable
+from recoverable.nservicebus.folding import lost_in_header
 
 LEAST_TIME_TO_LIVE = timedelta(seconds=60)
 """The shortest time to live of a copy after its delay."""

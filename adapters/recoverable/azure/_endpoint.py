@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 from recoverable._config import Recoverability
 from recoverable._flow.handlers import is_coroutine_handler
 from recoverable._limits import name_of
+from recoverable._variables import FACTS_FILE
+from recoverable.azure._blueprint import blueprint, warn_of_missing_connection
 from recoverable.azure._messages import as_list, checked_binary
 from recoverable.azure._processor import Processor
 from recoverable.azure._settings import ServiceBusSettings, check_timeout_in_order, times_of
-from recoverable.hosting import FACTS_FILE, Environment, utc_clock
+from recoverable.hosting import Environment, utc_clock
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         clock: Callable[[], datetime] | None
         resend_for: timedelta | None
         warm: bool
+        extensions: tuple[object, ...]
 
 
 R = TypeVar("R")
@@ -69,6 +72,7 @@ class ServiceBusEndpoint(Generic[R]):
             given, 60 s; in a batch, whose locks the host does not renew, 10 s. Keep it well below `functionTimeout`.
         warm: True to make the Service Bus client when the endpoint is made, where handlers send: else the first `Message.send` of a
             process waits for it.
+        extensions: what watches or feeds it, of `recoverable.extensions` or your own: `(Observe(on_error=page_somebody),)`.
 
     Raises:
         TypeError: a handler that cannot be called, or a setting of another kind.
@@ -92,7 +96,7 @@ class ServiceBusEndpoint(Generic[R]):
         recoverability: Recoverability = ...,
         **settings: Unpack[Settings],
     ) -> None: ...
-    def __init__(  # noqa: PLR0913  # each setting has a name
+    def __init__(  # each setting has a name
         self,
         handler: Callable[[Message], Any],
         recoverability: Recoverability = Recoverability(),
@@ -108,10 +112,11 @@ class ServiceBusEndpoint(Generic[R]):
         clock: Callable[[], datetime] | None = None,
         resend_for: timedelta | None = None,
         warm: bool = False,
+        extensions: tuple[object, ...] = (),
     ) -> None:
         settings = ServiceBusSettings(
             recoverability, queue=queue, connection=connection, sessions=sessions, batch=batch, lock=lock,
-            handler_timeout=handler_timeout, resend_for=resend_for,
+            handler_timeout=handler_timeout, resend_for=resend_for, extensions=extensions,
         )  # fmt: skip
         is_coroutine = is_coroutine_handler(handler)
         check_timeout_in_order(settings, is_coroutine=is_coroutine)
@@ -149,8 +154,6 @@ class ServiceBusEndpoint(Generic[R]):
             ImportError: azure-functions is not installed.
             ValueError: the host does not take the name for a function.
         """
-        from recoverable.azure._blueprint import blueprint, warn_of_missing_connection  # noqa: PLC0415  # the SDK's side
-
         warn_of_missing_connection(self._settings.connection, os.environ)
         return blueprint(
             self._function(), self.__name__, connection=self._settings.connection, queue_name=self.queue,

@@ -17,7 +17,9 @@ from recoverable._ladder.delivery import (
 )
 from recoverable._limits import MAX_COUNT
 from recoverable._message import NO_HEADERS, Message
+from recoverable._observe.log import log_unreadable_header
 from recoverable.headers import FOLDED, texts
+from recoverable.nservicebus.folding import with_lost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,13 +64,9 @@ def delivery_of(native: ServiceBusMessage, queue: str, recoverability: Recoverab
         headers = texts(properties)
         carried = carried_in(headers)
         if carried.left_behind:
-            from recoverable.azure._folding import with_lost  # noqa: PLC0415  # few messages come back
-
             native, properties = with_lost(native, properties)
             headers = in_this_life(texts(properties), carried)
             if FOLDED in headers:
-                from recoverable._observe.log import log_unreadable_header  # noqa: PLC0415  # nobody but a sender by mistake writes it so
-
                 log_unreadable_header(FOLDED, carried.message_id or str(native.message_id), queue)
     message = Message(
         native.get_body(), id=carried.message_id or native.message_id or "", headers=headers, queue=queue,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable._flow.acknowledge import acknowledgements, log_not_acknowledged
 from recoverable._flow.refusals import MOST_REFUSALS, is_refused_for_good, settle_unknown
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent, settle_unsent_in_order
 from recoverable._ladder.backoff import delay_after_refusal, pauses
@@ -19,6 +18,7 @@ from recoverable._service_bus.wire import LARGEST_ULONG, SMALLEST_LONG, Copy, ch
 from recoverable.azure._copies import broker_id, identity
 from recoverable.azure._messages import delivered
 from recoverable.headers import CORRELATION_ID, MESSAGE_ID, ORIGIN, sendable
+from recoverable.nservicebus.acknowledgements import acknowledgements, log_not_acknowledged
 
 if TYPE_CHECKING:
     from recoverable._ladder.delivery import Delivery
@@ -161,7 +161,7 @@ def unsent_of(copies: list[Copy], results: Iterator[Failure | None]) -> list[Uns
 
 def passing_if_denied_everywhere(refused: Unsent, work: Processing) -> Unsent:
     """Return a copy to which access was denied as one whose credentials may be at fault, where its message's own queue refuses these too."""
-    if refused.failure.kind != "denied" or work.broker().takes_links(work.settings.queue):
+    if refused.failure.kind != "denied" or work.broker.takes_links(work.settings.queue):
         return refused
     return refused._replace(failure=refused.failure._replace(kind="busy"))
 

@@ -5,51 +5,46 @@ A return completes the messages, an exception abandons them.
 
 from __future__ import annotations
 
-import os
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, assert_never
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from recoverable._flow.deadline import FOREVER, Deadline
-from recoverable._flow.flow import attempt_each, drive
+from recoverable._flow.flow import attempt_each, coroutines, drive
 from recoverable._flow.invocation import Invocation
 from recoverable._frozen import Frozen
 from recoverable._ladder.delivery import Delivery
-from recoverable._ladder.settlement import Complete, Forward, Redeliver
+from recoverable._ladder.settlement import COMPLETE
+from recoverable._message import outgoing
+from recoverable._rate_limit import gates_of
+from recoverable.azure._batches import without_ambiguous_fields
+from recoverable.azure._errors import Abandoned
 from recoverable.azure._messages import delivery_of
+from recoverable.azure._threads import limited
+from recoverable.azure._waiting import SessionLease, time_here
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
+    from collections.abc import Callable, Coroutine
     from datetime import timedelta
 
     from azure.functions import Context, ServiceBusMessage  # noqa: TID251  # for types alone
 
-    from recoverable._flow.flow import Call, Flow, Run, Steps
+    from recoverable._flow.flow import Flow, Steps
     from recoverable._flow.settle import Lease
     from recoverable._ladder.settlement import Platform
     from recoverable._message import Message
-    from recoverable._observe.observer import Observer
-    from recoverable._rate_limit.limiter import Limiter
+    from recoverable._observe.record import Record
     from recoverable._service_bus.answers import Failure
     from recoverable._service_bus.senders import Broker
     from recoverable._service_bus.wire import Copy
-    from recoverable.azure._outgoing import ServiceBusSender
     from recoverable.azure._settings import ServiceBusSettings, Times
+    from recoverable.azure._settling import Hosted
     from recoverable.hosting import Environment
-
-Forwards: TypeAlias = list[tuple[Delivery, Forward]]
-
 
 ADVICE = (
     "It sends nothing more, and all of it is delivered again. Lower maxMessageBatchSize, or raise the queue's lockDuration and "
     "ServiceBusEndpoint(lock=...)"
 )
-
-
-class Abandoned(Exception):
-    """Raised to have the host abandon its messages where no exception of a handler says why, and for one that is a BaseException."""
-
-    __module__ = "recoverable.azure"  # the name under which users import it
 
 
 class WorkerDeadline(Deadline):
@@ -101,79 +96,61 @@ class Processor(Frozen):
         """Handle the messages; return an exception for the host, and for a coroutine handler a coroutine."""
         environment = current_environment.get() or self.environment
         settings = self.settings
+        hosted = self._hosted(environment, context)
+        if hosted is not None:
+            natives = hosted.received(natives)
         if len(natives) > 1:
-            from recoverable.azure._batches import without_ambiguous_fields  # noqa: PLC0415  # for batches alone
-
             natives = without_ambiguous_fields(natives, settings.queue)
         recoverability, platform = settings.recoverability, self.platform
         deliveries = [delivery_of(native, settings.queue, recoverability, platform) for native in natives]
-        invocation = self._invocation(environment, context)
+        invocation = self._invocation(environment, context, None if hosted is None else hosted.record)
         for_sends = countdown(environment, self.times.for_sends)
         work = Processing(deliveries, invocation, environment, settings, self.times.patience, for_sends)
         steps: Flow = process_messages(work)
-        if invocation.observer is not None:
-            from recoverable._flow.emit import emit_after  # noqa: PLC0415  # imported for those who observe
-
-            steps = emit_after(steps, invocation.observer, invocation, deliveries)
+        if hosted is not None:
+            steps = hosted.steps(steps, work)
         handler = self._handler(environment)
         if not self.is_coroutine:
             return drive(steps, handler, invocation.deadline)
-        from recoverable._flow.drive_async import drive_async  # noqa: PLC0415  # asyncio, for those who need it
-
-        done = drive_async(steps, handler)
-        return done if invocation.observer is None else raising(done)
+        done = coroutines().drive_async(steps, handler)
+        return done if hosted is None else raising(done)
 
     def warm_up(self) -> None:
         """Import what sends, and make the process's client, before the first message."""
-        import recoverable._outgoing.outbox  # noqa: F401, PLC0415  # else the first send imports it
+        outgoing()
+        settling().outgoing_sender(self.environment, self.settings)
 
-        outgoing_sender(self.environment, self.settings)
-
-    def _invocation(self, environment: Environment, context: Context | None) -> Invocation:
-        own = self.settings.handler_timeout
+    def _invocation(self, environment: Environment, context: Context | None, record: Record | None) -> Invocation:
+        own, in_place = self.settings.handler_timeout, self.times.in_place
         seconds = FOREVER if own is None else own.total_seconds()
         deadline = WorkerDeadline(countdown(environment, self.times.for_handlers), seconds)
         deadline.now = environment.seconds
 
         def lease() -> Lease:
-            from recoverable.azure._waiting import SessionLease  # noqa: PLC0415  # the failure side
-
             return SessionLease(invocation)
 
         invocation = Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
-            seconds_for_retries=countdown(environment, self.times.for_retries), limiter=self._limiter(environment),
-            observer=self._observer(environment, context), sender=partial(outgoing_sender, environment, self.settings),
+            seconds_for_retries=countdown(environment, self.times.for_retries),
+            seconds_in_place=None if in_place is None else countdown(environment, time_here(environment, in_place)),
+            gates=() if (limit := self.settings.recoverability.rate_limit) is None else gates_of(self, limit, self.settings.recoverability.redact, environment), record=record, sender=lambda: settling().outgoing_sender(environment, self.settings),
             lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
         )  # fmt: skip
-        if self.times.in_place is not None:
-            from recoverable.azure._waiting import time_here  # noqa: PLC0415  # for sessions alone
-
-            invocation.seconds_in_place = countdown(environment, time_here(environment, self.times.in_place))
         return invocation
 
     def _handler(self, environment: Environment) -> Callable[[Message], Any]:
         handler = environment.wrap_handler(self.handler) if environment.wrap_handler else self.handler
         if self.settings.handler_timeout is None or self.is_coroutine:
             return handler
-        from recoverable.azure._threads import limited  # noqa: PLC0415  # for those who limit the time
-
         return limited(handler, self.settings.handler_timeout.total_seconds(), environment)
 
-    def _observer(self, environment: Environment, context: Context | None) -> Observer | None:
-        if self.settings.recoverability.observe is None and self.facts_file is None:
+    def _hosted(self, environment: Environment, context: Context | None) -> Hosted | None:
+        """Return what has extensions take part, and a redactor see what is raised; None where nobody does."""
+        extensions = (*self.settings.extensions, *environment.extensions)
+        if not extensions and self.facts_file is None and self.settings.recoverability.redact is None:
             return None
-        from recoverable._observe.observer import Observer  # noqa: PLC0415  # imported for those who observe
-
-        return Observer(self.settings.recoverability, "servicebus", environment.clock, context, self.facts_file)
-
-    def _limiter(self, environment: Environment) -> Limiter | None:
-        limit = self.settings.recoverability.rate_limit
-        if limit is None:
-            return None
-        from recoverable._rate_limit.limiter import limiter_for  # noqa: PLC0415  # imported for those who limit the rate
-
-        return limiter_for(self, limit, self.settings.recoverability, environment)
+        hosted: Hosted = settling().Hosted(extensions, self.settings, environment, context, self.facts_file)
+        return hosted
 
 
 async def raising(done: Coroutine[Any, Any, BaseException | None]) -> None:
@@ -182,7 +159,7 @@ async def raising(done: Coroutine[Any, Any, BaseException | None]) -> None:
         raise failure
 
 
-class Processing(NamedTuple):
+class Processing:
     """The work of one invocation.
 
     Args:
@@ -194,16 +171,23 @@ class Processing(NamedTuple):
         seconds_for_sends: returns for how many seconds copies may still be sent, which is until the locks of a batch end.
     """
 
-    deliveries: list[Delivery]
-    invocation: Invocation
-    environment: Environment
-    settings: ServiceBusSettings
-    patience: float
-    seconds_for_sends: Callable[[], float]
+    def __init__(
+        self, deliveries: list[Delivery], invocation: Invocation, environment: Environment, settings: ServiceBusSettings,
+        patience: float, seconds_for_sends: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self.deliveries, self.invocation, self.environment, self.settings = (
+            deliveries,
+            invocation,
+            environment,
+            settings,
+        )
+        self.patience, self.seconds_for_sends = patience, seconds_for_sends
 
+    @cached_property
     def broker(self) -> Broker:
         """Return what sends; see `broker_for`."""
-        return broker_for(self.environment, self.settings)
+        made: Broker = settling().broker_for(self.environment, self.settings)
+        return made
 
     def send(self, copies: list[Copy], *, alone: bool = False) -> list[Failure | None]:
         """Send copies; return for each the reason why it was not sent, or None; see `Broker.send`.
@@ -218,7 +202,7 @@ class Processing(NamedTuple):
             raise Abandoned(
                 f"a batch from '{self.settings.queue}' took longer than its locks of {self.settings.lock} allow. {ADVICE}"
             )
-        return self.broker().send(copies, self.environment, alone=alone)
+        return self.broker.send(copies, self.environment, alone=alone)
 
 
 def countdown(environment: Environment, time: timedelta | None) -> Callable[[], float]:
@@ -229,158 +213,23 @@ def countdown(environment: Environment, time: timedelta | None) -> Callable[[], 
     return lambda: ends - seconds()
 
 
-def broker_for(environment: Environment, settings: ServiceBusSettings) -> Broker:
-    """Return what sends to the connection's namespace; the first call in a process makes the client.
-
-    Raises:
-        ValueError: the app settings lack the connection.
-    """
-    from recoverable._service_bus.app_settings import connection  # noqa: PLC0415  # the SDK's side, as below
-    from recoverable._service_bus.senders import broker  # noqa: PLC0415
-
-    return broker(environment.client, lambda: connection(settings.connection, os.environ))
-
-
-def outgoing_sender(environment: Environment, settings: ServiceBusSettings) -> ServiceBusSender:
-    """Return what collecting outgoing messages needs; it makes the client, in the handler's time."""
-    from recoverable.azure._outgoing import ServiceBusSender  # noqa: PLC0415  # for handlers that send
-
-    return ServiceBusSender(broker_for(environment, settings), settings.queue, environment.clock)
-
-
 def process_messages(work: Processing) -> Steps:
-    """Run the handlers of an invocation, then send the copies, then the deferrals, and last what ServiceControl waits for.
-
-    Copies are sent when all handlers have run: nothing is completed until the end, so copies that were sent before a
-    crash are sent twice. Deferrals are sent last: when nothing takes a copy the whole batch is redelivered, and each
-    deferral that was sent is then there twice.
+    """Run the handlers of an invocation, and settle its messages; a message that comes alone and succeeds needs no more.
 
     Raises:
         Exception: the handler's, or the reason why a copy could not be sent: the host abandons the messages.
     """
-    yield from run_handlers(work)
-    if work.invocation.outgoing:
-        yield from send_collected(work)
-    forwards = yield from forwards_of(work.deliveries, work)
-    if forwards:
-        yield from send_all([each for each in forwards if not is_deferral(each[0])], work)
-        yield from send_deferrals([each for each in forwards if is_deferral(each[0])], work)
-    if any(delivery.carried.servicecontrol_retry for delivery in work.deliveries):
-        from recoverable.azure._outgoing import send_acknowledgements  # noqa: PLC0415  # few messages are such
-
-        yield partial(send_acknowledgements, work)
-
-
-def run_handlers(work: Processing) -> Steps:
-    """Take each message through the ladder in its turn, but those of a batch that were delivered before.
-
-    Raises:
-        Exception: a message is to be redelivered; see `abandon`.
-    """
-    lock, settlements = work.settings.lock, work.invocation.settlements
-    if lock is not None and len(work.deliveries) > 1:
-        from recoverable.azure._batches import hand_back_apart  # noqa: PLC0415  # for batches alone
-
-        hand_back_apart(work, lock)
-    for delivery in work.deliveries:
-        if delivery.message in settlements:
-            continue
+    if len(work.deliveries) == 1:
+        (delivery,) = work.deliveries
         yield from attempt_each([delivery.message], work.invocation)
-        if delivery.message.group_id is not None:  # before the next message of its session runs
-            yield from send_collected(work)
-        settlement = settlements.get(delivery.message)
-        if isinstance(settlement, Redeliver):
-            yield from abandon(delivery, settlement, work)
+        is_done = work.invocation.settlements.get(delivery.message) is COMPLETE and work.invocation.record is None
+        if is_done and not delivery.carried.servicecontrol_retry:
+            return
+    yield from settling().settle_all(work)
 
 
-def send_collected(work: Processing) -> Steps:
-    """Send the messages that handlers have sent so far, and settle the handlers' own messages by the answers."""
-    if work.invocation.outgoing:
-        from recoverable.azure._outgoing import send_outgoing  # noqa: PLC0415  # it was imported to collect
+def settling() -> Any:
+    """Return the module that does all but run the handler of one message."""
+    import recoverable.azure._settling as module  # noqa: PLC0415  # door: to what fails, sends, or takes part
 
-        yield partial(send_outgoing, work)
-
-
-def forwards_of(deliveries: list[Delivery], work: Processing) -> Generator[Run | Call, Any, Forwards]:
-    """Return the deliveries of which a copy is to be sent, each with its forwarding.
-
-    Raises:
-        Exception: a message is to be redelivered; see `abandon`.
-    """
-    forwards: Forwards = []
-    for delivery in deliveries:
-        settlement = work.invocation.settlements.get(delivery.message)
-        match settlement:
-            case Complete():
-                pass
-            case Forward():
-                forwards.append((delivery, not_beside(delivery, settlement, work.settings)))
-            case Redeliver():
-                yield from abandon(delivery, settlement, work)
-            case None:
-                raise Abandoned("it has no recorded settlement; the message is delivered again")
-            case _:
-                assert_never(settlement)
-    return forwards
-
-
-def not_beside(delivery: Delivery, forward: Forward, settings: ServiceBusSettings) -> Forward:
-    """Return the forwarding so that a retry waits for `handler_timeout` at least, while the handler that was left behind may still run."""
-    least = settings.handler_timeout
-    if least is None or not delivery.left_behind or forward.to != settings.queue or forward.delay >= least:
-        return forward
-    return forward.replace(delay=least)
-
-
-def abandon(delivery: Delivery, settlement: Redeliver, work: Processing) -> Generator[Run | Call, Any, NoReturn]:
-    """Have the host abandon a message, after its wait in place if it has one.
-
-    Raises:
-        Exception: always: the handler's exception, or `Abandoned`.
-    """
-    if settlement.after:
-        from recoverable.azure._waiting import wait_in_place  # noqa: PLC0415  # for ordered sessions alone
-
-        yield partial(wait_in_place, settlement.after, work)
-    error = delivery.error
-    if error is None:
-        why = "what the handler sent was not taken for now" if delivery.unsent else "it waits while the rate is limited"
-        raise Abandoned(f"{why}; the message is delivered again")
-    raise error if isinstance(error, Exception) else Abandoned(repr(error)) from error
-
-
-def is_deferral(delivery: Delivery) -> bool:
-    """True if the message waits without an attempt: where its copy cannot be sent, its handler can run instead."""
-    return delivery.error is None and not (delivery.unreported or delivery.given_up or delivery.unsent)
-
-
-def send_all(forwards: Forwards, work: Processing) -> Steps:
-    """Send copies.
-
-    Raises:
-        CopyNotSent: no queue took one of them.
-    """
-    if forwards:
-        from recoverable.azure._settle import CopyNotSent, send_copies  # noqa: PLC0415  # the failure side
-
-        if left := (yield partial(send_copies, forwards, work)):
-            to, error = left[0].decided.forward.to, left[0].failure and left[0].failure.error
-            raise CopyNotSent(f"no copy could be sent to {to!r}: {type(error).__name__}: {error}") from error
-
-
-def send_deferrals(deferrals: Forwards, work: Processing) -> Steps:
-    """Send the copies of deferred messages; run the handler of each message whose copy cannot be sent."""
-    if not deferrals:
-        return
-    from recoverable.azure._settle import send_copies  # noqa: PLC0415  # the failure side
-
-    try:
-        unsent = yield partial(send_copies, deferrals, work, deferred=True)
-    except Exception:  # noqa: BLE001  # such as a connection that is not set: the messages run instead
-        left = [delivery for delivery, _ in deferrals]
-    else:
-        left = [letter.delivery for letter in unsent]
-    for delivery in left:
-        yield from attempt_each([delivery.message], work.invocation, may_defer=False)
-        yield from send_collected(work)
-    yield from send_all((yield from forwards_of(left, work)), work)
+    return module

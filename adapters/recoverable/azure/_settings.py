@@ -10,9 +10,12 @@ from recoverable._config import Recoverability, error_queue_of
 from recoverable._frozen import Frozen
 from recoverable._ladder.settlement import Platform
 from recoverable._limits import NO_DELAY, checked_delay, checked_queue
+from recoverable._observe.extension import Setup
+from recoverable._observe.parts import prepare
 from recoverable._service_bus import app_settings
 from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, resolved
 from recoverable.azure._messages import is_source
+from recoverable.azure._waiting import check_delays, host_options, longest_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +52,7 @@ class ServiceBusSettings(Frozen):
         lock: for how long the queue of a batch locks its messages; made of the app setting RECOVERABLE_LOCK_DURATION when not given.
         handler_timeout: for how long a handler may work on one message; None for as long as the function runs.
         resend_for: for how long sends are repeated; None is 60 s, and 10 s in a batch.
+        extensions: what watches or feeds the endpoint.
 
     Raises:
         TypeError: a setting of another kind.
@@ -64,6 +68,7 @@ class ServiceBusSettings(Frozen):
     lock: timedelta | None = None
     handler_timeout: timedelta | None = None
     resend_for: timedelta | None = None
+    extensions: tuple[object, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the settings, and resolve names."""
@@ -80,6 +85,7 @@ class ServiceBusSettings(Frozen):
             raise ValueError("ServiceBusEndpoint(handler_timeout) is 0; write how long a handler may run, or None")
         if self.resend_for is not None:
             checked_delay("ServiceBusEndpoint(resend_for)", self.resend_for, timedelta(hours=1))
+        prepare(self.extensions, Setup("azure", "ServiceBusEndpoint", self.recoverability, None, self.extensions))
 
     @property
     def is_ordered(self) -> bool:
@@ -134,8 +140,6 @@ def times_of(settings: ServiceBusSettings) -> Times:
         for_sends = settings.lock - min(MARGIN, settings.lock / 10)
         for_handlers = max(for_sends - patience, settings.lock / 2)
     if in_process or settings.waits_in_place:
-        from recoverable.azure._waiting import check_delays, host_options, longest_wait  # noqa: PLC0415  # for those who ask for it
-
         longest = longest_wait(host_options(os.environ))
         if (
             in_process

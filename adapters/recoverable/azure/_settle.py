@@ -134,16 +134,16 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     """
     # half of a batch's time is for the last round, which tries the other ways
     patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
-    sending = Sending(work, work.broker().namespace, work.environment.clock(), patience)
+    sending = Sending(work, work.broker.namespace, work.environment.clock(), patience)
     letters = [Letter(delivery, forward, deferred=deferred) for delivery, forward in forwards]
     # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again
     left = deliver(sorted(letters, key=lambda letter: -len(letter.delivery.native.get_body())), sending)
-    observer = work.invocation.observer
+    record = work.invocation.record
     for letter in letters:
         if (instead := letter.replacement) is not None:
             work.invocation.settle(letter.delivery, instead)
-            if letter.stays and observer is not None:
-                observer.note_given_up(letter.delivery, instead, letter.delivery.error)
+            if letter.stays and record is not None:
+                record.note_given_up(letter.delivery, instead, letter.delivery.error)
     return left
 
 

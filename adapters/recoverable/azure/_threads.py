@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
 from threading import Condition, Thread
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable._errors import TimeUp
 from recoverable._ladder.delivery import delivery_of
+from recoverable._observe.log import log_safely
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from recoverable._message import Message
     from recoverable.hosting import Environment
@@ -28,7 +29,7 @@ class Threads:
     """The threads of a process in which handlers run whose time is limited."""
 
     def __init__(self) -> None:
-        self._changed, self._left_behind = Condition(), set[Future[Any]]()
+        self._changed, self._left_behind = Condition(), set[Any]()
 
     def call(self, seconds: float, function: Callable[[], Any]) -> Any:
         """Call a function in a thread of its own, which gets the current context; return its result, or raise what it raised.
@@ -41,6 +42,8 @@ class Threads:
             TimeUp: it has not ended. Its thread is left behind; where there are four already, this waits for one of them,
                 or for the function.
         """
+        from concurrent.futures import Future  # noqa: PLC0415  # dear at cold start
+
         future = Future[Any]()
         Thread(target=copy_context().run, args=(self._run, function, future), daemon=True).start()
         with self._changed:
@@ -87,8 +90,6 @@ def limited(handler: Callable[[Message], Any], seconds: float, environment: Envi
 
 def log_left_behind(message: Message, seconds: float) -> None:
     """Log that a handler goes on in its thread."""
-    from recoverable._observe.log import log_safely  # noqa: PLC0415  # the failure side
-
     text = (
         "A handler for message '%s' from '%s' has not ended after %g s, and cannot be stopped. Its thread is left behind, and its "
         "message is retried by a copy. Give the calls in the handler time-outs of their own."

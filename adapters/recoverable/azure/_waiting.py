@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from recoverable._ladder.delivery import runs_left
 from recoverable._ladder.expiry import uses_half, why_it_expires
+from recoverable._ladder.policy import configured_delay
 from recoverable._limits import NO_DELAY
+from recoverable._observe.log import log_safely, report_half_used
 from recoverable._service_bus.host_json import host_file, read_host_json
 from recoverable.azure._messages import aware, delivered
 
@@ -42,8 +44,6 @@ def host_options(settings: Mapping[str, str]) -> HostOptions:
 @cache
 def log_host_problem(problem: str) -> None:
     """Log what the Functions host would not take from host.json."""
-    from recoverable._observe.log import log_safely  # noqa: PLC0415  # the failure side
-
     text = "Reading host.json failed: %s. Waits inside an invocation go by the default."
     log_safely(getLogger("recoverable.settlement").warning, text, problem)
 
@@ -66,8 +66,6 @@ def check_delays(delayed: Delayed, longest: timedelta) -> None:
     Raises:
         ValueError: it cannot.
     """
-    from recoverable._ladder.policy import configured_delay  # noqa: PLC0415  # for ordered sessions alone
-
     delays = [configured_delay(delayed, number, "") for number in range(delayed.max_retries)]
     if delays and max(delays) > longest:
         raise ValueError(
@@ -113,8 +111,6 @@ class SessionLease:
         why = why_it_expires(delivery, age, wait, retention=retention, invocation=NO_DELAY)
         is_first = delivered(delivery.native.delivery_count) == 1
         if not why and uses_half(delivery, age, wait, retention=retention, is_first=is_first):
-            from recoverable._observe.log import report_half_used  # noqa: PLC0415  # the failure side
-
             report_half_used(delivery.message, retention)
         return why
 

@@ -121,13 +121,13 @@ class Probe:
         breaker.refresh(self._pause.clock())
         was_limited, message_id = isinstance(breaker.snapshot.circuit, Open), message["MessageId"]
         log_safely(log.info, "Probing with message '%s'.", message_id)
-        answer = self._endpoint({"Records": [record_of(message, self._pause.store.queue_arn)]}, context)
+        answer = self._endpoint({"Records": [lambda_record(message, self._pause.store.queue_arn)]}, context)
         if message_id not in {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}:
             self._queue.delete(message)
         return was_limited and not isinstance(breaker.snapshot.circuit, Open)
 
 
-def record_of(message: Any, queue_arn: str) -> dict[str, Any]:
+def lambda_record(message: Any, queue_arn: str) -> dict[str, Any]:
     """Return a received message as the record of an event (Lambda, "Using Lambda with Amazon SQS")."""
     return {
         "messageId": message["MessageId"],

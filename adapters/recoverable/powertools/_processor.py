@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
-from recoverable._config import Recoverability, redactor_of
+from recoverable._config import Recoverability
 from recoverable._flow.flow import attempt_all
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._batch import SqsProcessor, response
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from recoverable._ladder.settlement import Counter
-    from recoverable.aws._large_bodies import S3Bodies
     from recoverable.timeouts import Timeouts
 
 
@@ -54,16 +53,15 @@ class RecoverableBatchProcessor(BatchProcessor):
         visibility_timeout: the shortest time for which anything hides a message that was received; None for what SQS
             says.
         retention: for how long the queue keeps a message; None for what SQS says.
-        large_bodies: the buckets from which bodies are read; a record, and a model of it, then has the body in place of
-            the pointer.
-        heartbeat: for how long messages are hidden at a time while an invocation has them.
+        extensions: what watches or feeds it; with `S3Bodies` a record, and a model of it, has the body in place of the
+            pointer.
 
     Raises:
         TypeError: a setting of another kind.
         ValueError: a setting out of range, or a raise when a whole batch fails.
     """
 
-    def __init__(  # noqa: PLR0913  # each setting has a name
+    def __init__(  # each setting has a name
         self,
         recoverability: Recoverability = Recoverability(),
         *,
@@ -79,8 +77,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         timeouts: Timeouts | None = None,
         visibility_timeout: timedelta | None = None,
         retention: timedelta | None = None,
-        large_bodies: S3Bodies | None = None,
-        heartbeat: timedelta | None = None,
+        extensions: tuple[object, ...] = (),
     ) -> None:
         if raise_on_entire_batch_failure:
             raise ValueError(
@@ -92,7 +89,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         settings = SqsSettings(
             "RecoverableBatchProcessor", recoverability, client=client, clock=clock, counter=counter,
             handler_timeout=handler_timeout, settle_within=settle_within, longest_delay=longest_delay, timeouts=timeouts,
-            visibility_timeout=visibility_timeout, retention=retention, large_bodies=large_bodies, heartbeat=heartbeat,
+            visibility_timeout=visibility_timeout, retention=retention, extensions=extensions,
         )  # fmt: skip
         self._processor = SqsProcessor(settings)
 
@@ -104,8 +101,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         Raises:
             TypeError: the handler is no plain function.
         """
-        fetches_bodies = self._processor.settings.large_bodies is not None
-        self._record_handler = RecordHandler(handler, self.model, lambda_context, fetches_bodies=fetches_bodies)
+        self._record_handler = RecordHandler(handler, self.model, lambda_context)
         self._context = lambda_context
         super().__call__(records, handler, lambda_context)
         return self
@@ -121,7 +117,7 @@ class RecoverableBatchProcessor(BatchProcessor):
         """
         event = {"Records": self.records}
         refuse_fifo(event)
-        calls = HookedCalls(self, self._record_handler, redactor_of(self._processor.settings.recoverability))
+        calls = HookedCalls(self, self._record_handler, self._processor.settings.recoverability.redact)
         run_handlers = partial(attempt_all, handler=calls)
         unfinished = self._processor.process(event, self._context, run_handlers, on_failure=calls.report_failure)
         self.batch_response = cast("Any", response(unfinished))  # Powertools has a type of its own for it

@@ -12,6 +12,7 @@ from recoverable._flow.signatures import refuse_generator
 from recoverable._limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from recoverable._observe.log import log_safely
 from recoverable._unreadable import unreadable
+from recoverable.hosting import record_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,15 +37,12 @@ class RecordHandler:
         function: the user's function.
         model: the parser model of the record; None for `SQSRecord`.
         lambda_context: Lambda's, for a parameter of that name; None where `process_partial_response` was not given it.
-        fetches_bodies: True if a pointer into S3 is replaced by the body.
 
     Raises:
         TypeError: the function is not plain.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], model: Any, lambda_context: Any, *, fetches_bodies: bool = False
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], model: Any, lambda_context: Any) -> None:
         if code_flags(function) & NOT_RUN:
             raise TypeError(
                 f"the record handler {name_of(function)} is a coroutine or generator function, which RecoverableBatchProcessor would "
@@ -52,7 +50,7 @@ class RecordHandler:
             )
         parameters = signature(function).parameters
         wants_context = "lambda_context" in parameters and lambda_context is not None
-        self._function, self._model, self._fetches_bodies = function, model, fetches_bodies
+        self._function, self._model = function, model
         self._context = {"lambda_context": lambda_context} if wants_context else {}
         self._wants_message = "message" in parameters
 
@@ -63,11 +61,7 @@ class RecordHandler:
             BodyNotFetched: its body is in S3, and cannot be fetched.
             MessageDeserializationError: the model cannot read it.
         """
-        native = message.native
-        if self._fetches_bodies:
-            from recoverable.aws._large_bodies import record_with_body  # few processors have such
-
-            native = record_with_body(message)
+        native = record_of(message)
         if self._model is None:
             return SQSRecord(native)
         try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recoverable._errors import StoreUnavailable
+from recoverable._errors import StoreUnavailable, TooLarge
 from recoverable.timeouts._scheduling import Timeouts
-from recoverable.timeouts._store import Row, Store, TooLarge
+from recoverable.timeouts._store import Row, Store
 from recoverable.timeouts._timeout import Timeout
 
 __all__ = [

@@ -11,22 +11,12 @@ from __future__ import annotations
 import os
 
 import recoverable.timeouts._dynamodb_items as layout
-from recoverable._errors import StoreUnavailable
+from recoverable._errors import StoreUnavailable, TooLarge
 from recoverable._limits import checked_count, checked_number
 from recoverable.timeouts._dynamodb_shards import ShardStates
 from recoverable.timeouts._dynamodb_table import BATCH, Bodies, Table, aws_client, update_of
 from recoverable.timeouts._shards import NOBODY, Claim
-from recoverable.timeouts._store import (
-    CANCELLED,
-    CANCELLING,
-    DISPATCHED,
-    HELD,
-    MAX_PAGE,
-    MIGRATED,
-    PAGE,
-    WAITING,
-    TooLarge,
-)
+from recoverable.timeouts._store import CANCELLED, CANCELLING, DISPATCHED, HELD, MAX_PAGE, MIGRATED, PAGE, WAITING
 from recoverable.timeouts._timeout import DIGITS, Unreadable, parse_id, to_microseconds
 
 TYPE_CHECKING = False  # see _frozen.py

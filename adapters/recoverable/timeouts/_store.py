@@ -32,12 +32,6 @@ KEEP_FINISHED = timedelta(days=1)
 """How long the outcome of a finished timeout is kept."""
 
 
-class TooLarge(ValueError):
-    """Raised for a timeout that is too large for the store."""
-
-    __module__ = "recoverable.timeouts"  # the name under which users import it
-
-
 class Row(Frozen):
     """A stored timeout.
 

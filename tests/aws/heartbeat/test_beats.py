@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from builders import delivery
-from recoverable._ladder.delivery import Delivery
-from recoverable.aws._heartbeat import Beats
+from recoverable import Message
+from recoverable._sqs.beats import Beats
 
 HOUR = 3_600
 
@@ -20,9 +19,9 @@ class Hiding:
     """
 
     def __init__(self, number: int, seconds: int = 120) -> None:
-        self.deliveries = [delivery(id=str(n)) for n in range(number)]
+        self.messages = [Message("", id=str(n)) for n in range(number)]
         self.calls: list[tuple[int, list[str]]] = []
-        self.gone: list[Delivery] = []
+        self.gone: list[Message] = []
         self.fails = False
         self.during_call: Callable[[], object] = lambda: None
         self.planned: list[tuple[float, Callable[[], None]]] = []
@@ -31,12 +30,12 @@ class Hiding:
         self.beats = Beats(seconds, self.hide, later=self.later, sleep=self.sleep, elapsed=lambda: self.elapsed)
 
     def begin(self) -> None:
-        self.beats.begin(self.deliveries)
+        self.beats.begin(self.messages)
 
-    def hide(self, deliveries: list[Delivery], seconds: int) -> tuple[list[Delivery], bool]:
-        self.calls.append((seconds, [each.message.id for each in deliveries]))
+    def hide(self, messages: list[Message], seconds: int) -> tuple[list[Message], bool]:
+        self.calls.append((seconds, [each.id for each in messages]))
         self.during_call()
-        return [each for each in deliveries if each in self.gone], self.fails
+        return [each for each in messages if each in self.gone], self.fails
 
     def later(self, seconds: float, function: Callable[[], None]) -> Callable[[], None]:
         planned = (seconds, function)
@@ -80,7 +79,7 @@ def test_a_message_that_is_settled_is_hidden_no_more() -> None:
     hiding = Hiding(3)
     hiding.begin()
 
-    hiding.beats.end([hiding.deliveries[1]])
+    hiding.beats.release([hiding.messages[1]])
     hiding.pass_time()
 
     assert hiding.concerned() == [["0", "1", "2"], ["0", "2"]]
@@ -88,7 +87,7 @@ def test_a_message_that_is_settled_is_hidden_no_more() -> None:
 
 def test_what_sqs_does_not_hide_any_more_is_left_alone() -> None:
     hiding = Hiding(3)
-    hiding.gone = [hiding.deliveries[0]]
+    hiding.gone = [hiding.messages[0]]
 
     hiding.begin()
     hiding.pass_time()
@@ -109,7 +108,7 @@ def test_after_a_call_that_failed_as_a_whole_the_others_wait_for_the_next_beat()
 
 def test_settling_waits_for_a_call_that_is_under_way_for_that_message() -> None:
     hiding = Hiding(2)
-    hiding.during_call = lambda: hiding.beats.end([hiding.deliveries[0]])
+    hiding.during_call = lambda: hiding.beats.release([hiding.messages[0]])
 
     hiding.begin()
 
@@ -118,7 +117,7 @@ def test_settling_waits_for_a_call_that_is_under_way_for_that_message() -> None:
 
 def test_settling_does_not_wait_for_a_call_that_is_for_others() -> None:
     hiding = Hiding(11)
-    hiding.during_call = lambda: hiding.beats.end([hiding.deliveries[10]])
+    hiding.during_call = lambda: hiding.beats.release([hiding.messages[10]])
 
     hiding.begin()
 
@@ -129,14 +128,14 @@ def test_once_all_is_ended_no_beat_follows() -> None:
     hiding = Hiding(2)
     hiding.begin()
 
-    hiding.beats.end_all()
+    hiding.beats.close()
 
     assert hiding.planned == []
 
 
 def test_a_heartbeat_that_ends_during_a_beat_waits_for_its_call_and_plans_no_other() -> None:
     hiding = Hiding(2)
-    hiding.during_call = hiding.beats.end_all
+    hiding.during_call = hiding.beats.close
 
     hiding.begin()
 

@@ -13,6 +13,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from docs.pages import section
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Heartbeat
 from recoverable.headers import ATTEMPTS
 from recoverable.powertools import RecoverableBatchProcessor
 from recoverable.timeouts import Dispatcher, Timeouts
@@ -71,7 +72,7 @@ def minutes_until_noticed(heartbeat: timedelta | None, **settings: Any) -> float
     """Return the minutes between the end of a process and the next run of its message."""
     world = SqsWorld()
     runs = Runs(world, takes=1)
-    served(world, runs, heartbeat=heartbeat, **settings)
+    served(world, runs, extensions=(Heartbeat(heartbeat),) if heartbeat else (), **settings)
     (_, died), (_, again) = runs.at
     return again - died - 1
 
@@ -96,7 +97,7 @@ def test_a_crash_before_the_first_call_got_through_waits_for_the_full_time() -> 
     runs = Runs(world)
     world.fail("change_message_visibility_batch", Unreachable(), during=2 * MINUTE)
 
-    served(world, runs, heartbeat=TWO_MINUTES)
+    served(world, runs, extensions=(Heartbeat(TWO_MINUTES),))
 
     assert [minute for _, minute in runs.at] == [0, 90]
 
@@ -105,7 +106,7 @@ def test_a_message_whose_handler_takes_longer_than_the_heartbeat_runs_once() -> 
     world = SqsWorld()
     runs = Runs(world, takes=14, dies=False)
 
-    served(world, runs, ["a", "b"], heartbeat=TWO_MINUTES)
+    served(world, runs, ["a", "b"], extensions=(Heartbeat(TWO_MINUTES),))
 
     assert (runs.at, world.queue("jobs")) == ([("a", 0), ("b", 0)], [])
 
@@ -116,7 +117,7 @@ def test_one_lost_beat_after_the_other_costs_nothing_and_two_in_a_row_neither() 
     for nth in (2, 4, 5, 8, 9):
         world.fail("change_message_visibility_batch", Throttled(), nth=nth)
 
-    served(world, runs, heartbeat=TWO_MINUTES)
+    served(world, runs, extensions=(Heartbeat(TWO_MINUTES),))
 
     assert runs.at == [("a", 0)]
 
@@ -126,7 +127,7 @@ def test_a_message_whose_beats_are_all_lost_runs_again_beside_itself_and_is_not_
     runs = Runs(world, takes=10, dies=False)
     world.fail("change_message_visibility_batch", Throttled(), after=10, during=4 * MINUTE)
 
-    served(world, runs, heartbeat=TWO_MINUTES)
+    served(world, runs, extensions=(Heartbeat(TWO_MINUTES),))
 
     assert (runs.at[:2], world.queue("jobs"), world.queue("errors")) == ([("a", 0), ("a", 2)], [], [])
 
@@ -141,7 +142,12 @@ def test_a_killer_climbs_the_ladder_within_minutes_and_takes_no_neighbour_along(
         succeeded.append(message.text)
 
     ladder = Recoverability(Immediate(1), Delayed(0), Failed("errors"))
-    world.serve("jobs", SqsEndpoint(handle, ladder, heartbeat=TWO_MINUTES), timeout=FUNCTION, recursive_loop="Allow")
+    world.serve(
+        "jobs",
+        SqsEndpoint(handle, ladder, extensions=(Heartbeat(TWO_MINUTES),)),
+        timeout=FUNCTION,
+        recursive_loop="Allow",
+    )
     start = world.now
     for body in ("a", "kills", "b"):
         world.send("jobs", body)
@@ -163,7 +169,7 @@ def test_on_a_fifo_queue_a_delivery_that_ended_early_waits_for_the_next_round() 
         world.kill()
 
     start = world.now
-    served(world, kill, queue="jobs.fifo", heartbeat=TWO_MINUTES)
+    served(world, kill, queue="jobs.fifo", extensions=(Heartbeat(TWO_MINUTES),))
 
     assert [round(minute) for minute in handled[:2]] == [0, 2]
     assert all(minute >= 60 for minute in handled[2:])
@@ -173,7 +179,7 @@ def test_the_order_of_a_fifo_group_holds_under_a_heartbeat() -> None:
     world = SqsWorld()
     runs = Runs(world, takes=3)
 
-    served(world, runs, ["a", "b"], queue="jobs.fifo", heartbeat=TWO_MINUTES)
+    served(world, runs, ["a", "b"], queue="jobs.fifo", extensions=(Heartbeat(TWO_MINUTES),))
 
     assert [text for text, _ in runs.at] == ["a", "a", "b"]
 
@@ -183,7 +189,7 @@ def test_what_is_visible_already_is_handled_all_the_same_under_its_heartbeat() -
     runs = Runs(world, takes=3, dies=False)
     world.fail("invoke", VisibilityExpired(), nth=1)
 
-    served(world, runs, concurrency=1, heartbeat=TWO_MINUTES)
+    served(world, runs, concurrency=1, extensions=(Heartbeat(TWO_MINUTES),))
 
     assert (runs.at, world.queue("jobs")) == ([("a", 0)], [])
 
@@ -201,7 +207,7 @@ def test_a_delay_that_is_stored_and_a_heartbeat_go_together() -> None:
     start = world.now
     world.serve_schedule(Dispatcher(store), every=MINUTE)
     ladder = Recoverability(Immediate(0), Delayed(1, timedelta(hours=1)), Failed("errors"))
-    endpoint = SqsEndpoint(fail_once, ladder, heartbeat=TWO_MINUTES, timeouts=Timeouts(store))
+    endpoint = SqsEndpoint(fail_once, ladder, extensions=(Heartbeat(TWO_MINUTES),), timeouts=Timeouts(store))
     world.serve("jobs", endpoint, timeout=FUNCTION)
     world.send("jobs", "a")
     world.run(for_=90 * MINUTE)
@@ -212,7 +218,7 @@ def test_a_delay_that_is_stored_and_a_heartbeat_go_together() -> None:
 def test_powertools_processor_has_a_heartbeat_too() -> None:
     world, runs = SqsWorld(), list[str]()
     ladder = Recoverability(Immediate(0), Delayed(0), Failed("errors"))
-    processor = RecoverableBatchProcessor(ladder, heartbeat=TWO_MINUTES)
+    processor = RecoverableBatchProcessor(ladder, extensions=(Heartbeat(TWO_MINUTES),))
 
     def handle(record: SQSRecord) -> None:
         runs.append(record.body)
@@ -235,7 +241,7 @@ def test_where_no_beat_is_permitted_attempts_and_reason_are_as_without_one(caplo
 
     world = SqsWorld()
     world.fail("change_message_visibility_batch", Refused("AccessDenied"))
-    served(world, fail, heartbeat=TWO_MINUTES)
+    served(world, fail, extensions=(Heartbeat(TWO_MINUTES),))
 
     (seen,) = world.queue("errors")
     errors = [each.message for each in caplog.records if each.levelname == "ERROR"]

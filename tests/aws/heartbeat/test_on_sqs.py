@@ -13,18 +13,19 @@ from aws.harness import Context, Mapping, ladder, sqs_endpoint, wait_for
 from aws.records import event, received
 from recoverable import Message
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Heartbeat
 from recoverable_local.testing import Refused, Unreachable
 from servers.faulty_proxy import FaultyProxy, Rule
 from servers.queues import Queue
 
 CHANGE = "ChangeMessageVisibilityBatch"
-SHORT: dict[str, Any] = {"heartbeat": timedelta(seconds=2), "settle_within": timedelta(seconds=1)}
+SHORT: dict[str, Any] = {"extensions": (Heartbeat(timedelta(seconds=2)),), "settle_within": timedelta(seconds=1)}
 TWELVE = [f"{number:02}" for number in range(12)]
 
 
 def heartbeat_threads() -> list[threading.Thread]:
     """Return the threads of heartbeats."""
-    return [each for each in threading.enumerate() if each.name == "recoverable-heartbeat"]
+    return [each for each in threading.enumerate() if each.name == "recoverable-later"]
 
 
 def until_calls(proxy: FaultyProxy, number: int) -> Callable[[Message], None]:
@@ -89,7 +90,7 @@ def test_a_failed_message_is_visible_at_once_whatever_its_heartbeat_did(
 
     orders.send("a")
     # long enough for the beat before the last, if the last one is not yet confirmed when the handler fails
-    beating = {**SHORT, "heartbeat": timedelta(seconds=4)}
+    beating = {**SHORT, "extensions": (Heartbeat(timedelta(seconds=4)),)}
     mapping = Mapping(orders, sqs_endpoint(fail_once, ladder(error, immediate=1), **beating))
 
     assert (mapping.poll(), mapping.poll(), runs) == (["a"], [], ["a", "a"])
@@ -114,17 +115,17 @@ def test_without_the_right_to_change_visibility_messages_are_handled_and_the_log
 @pytest.mark.parametrize(
     ("heartbeat", "error", "text"),
     [
-        (120, TypeError, "SqsEndpoint(heartbeat) is 120; write a timedelta, such as timedelta(seconds=10)"),
-        (timedelta(hours=13), ValueError, "SqsEndpoint(heartbeat) is 13:00:00; write a timedelta from 0 to 12:00:00"),
+        (120, TypeError, "Heartbeat(hidden) is 120; write a timedelta, such as timedelta(seconds=10)"),
+        (timedelta(hours=13), ValueError, "Heartbeat(hidden) is 13:00:00; write a timedelta from 0 to 12:00:00"),
         (
             timedelta(seconds=5),
             ValueError,
-            "SqsEndpoint(heartbeat) is 0:00:05; write 0:00:06 or more, which is twice settle_within, or None",
+            "Heartbeat(hidden) is 0:00:05; write 0:00:06 or more, which is twice settle_within",
         ),
     ],
 )
 def test_a_heartbeat_that_cannot_be_kept_is_refused(heartbeat: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error) as raised:
-        SqsEndpoint(lambda _: None, heartbeat=heartbeat)
+        SqsEndpoint(lambda _: None, extensions=(Heartbeat(heartbeat),))
 
     assert str(raised.value) == text

@@ -10,6 +10,7 @@ import pytest
 
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
+from recoverable.extensions import Heartbeat
 from recoverable_local.testing import SqsWorld, Throttled
 
 FUNCTION = 60.0
@@ -94,7 +95,7 @@ def test_a_message_whose_handler_cannot_be_stopped_does_not_run_beside_its_own_r
     world = SqsWorld()
     handler = Handler(world)
 
-    serve(world, handler, "hangs", heartbeat=heartbeat)
+    serve(world, handler, "hangs", extensions=(Heartbeat(heartbeat),) if heartbeat else ())
 
     assert (handler.times("hangs"), handler.together) == ([0, 500], [])
     assert left(world) == {"jobs": [], "errors": []}
@@ -114,7 +115,7 @@ def test_its_neighbours_are_settled_before_the_time_ends(heartbeat: timedelta | 
     world = SqsWorld()
     handler = Handler(world)
 
-    serve(world, handler, "before", "fails", "hangs", "after", heartbeat=heartbeat)
+    serve(world, handler, "before", "fails", "hangs", "after", extensions=(Heartbeat(heartbeat),) if heartbeat else ())
 
     assert {text: handler.times(text) for text in ("before", "after")} == {"before": [0], "after": [58]}
     assert [seconds for seconds in handler.times("fails") if seconds < FUNCTION] == [0, 58]
@@ -168,7 +169,7 @@ def test_a_handler_that_never_ends_is_visible_again_after_twelve_hours(caplog: p
     serve(world, handler, "hangs")
 
     assert [round(seconds / HOUR) for seconds in handler.times("hangs")] == [0, 12]
-    assert "Their heartbeat ends: they were deleted, or hidden for 12 hours" in caplog.text
+    assert "They are hidden no more: they were deleted, or hidden for 12 hours" in caplog.text
 
 
 def test_a_beat_that_gets_lost_while_a_handler_hangs_is_made_up_for() -> None:

@@ -10,7 +10,7 @@ from botocore.config import Config
 
 from builders import Clock, delivery, seconds
 from circuits.aws.conftest import Account
-from rate_limit.rate_limited import Calls, Instance
+from rate_limit.rate_limited import Calls, Instance, delay_before
 from recoverable._rate_limit.state import CLOSED
 from servers.faulty_proxy import FaultyProxy
 from servers.moto import session
@@ -37,10 +37,10 @@ def test_one_instance_calls_back_for_each_switch(account: Account, lost: tuple[s
         instance.fail(2)
         clock.advance(seconds(1))
         limiter = instance.limiter()
-        limiter.delay_before_attempt(probe)
+        delay_before(limiter, probe)
         if "end" in lost:
             proxy.lose_next_answer(CHANGE)
-        limiter.succeeded()
+        limiter.after(delivery(), None)
         circuit_at_the_end = circuit.read().circuit
 
     assert (calls, circuit_at_the_end, proxy.failed) == (["started", "ended"], CLOSED, len(lost))

@@ -9,7 +9,7 @@ import pytest
 from azure.data.tables import TableClient
 
 from builders import Clock, delivery, seconds
-from rate_limit.rate_limited import Calls, Instance
+from rate_limit.rate_limited import Calls, Instance, delay_before
 from recoverable._rate_limit.state import CLOSED
 from recoverable.circuits import TableCircuit
 from servers.faulty_proxy import FaultyProxy
@@ -40,10 +40,10 @@ def test_one_instance_calls_back_for_each_switch(azurite: str, lost: tuple[str, 
         instance.fail()
         clock.advance(seconds(1))
         limiter = instance.limiter()
-        limiter.delay_before_attempt(probe)
+        delay_before(limiter, probe)
         if "end" in lost:
             proxy.lose_next_answer(UPDATE)
-        limiter.succeeded()
+        limiter.after(delivery(), None)
         circuit_at_the_end = store.read().circuit
 
     assert (calls, circuit_at_the_end, proxy.failed) == (["started", "ended"], CLOSED, len(lost))

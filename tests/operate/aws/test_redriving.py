@@ -11,7 +11,7 @@ from operate.aws.failing import dead_letters_of, send_failed
 from operate.conftest import Errors
 from operate.failing import fault_headers
 from recoverable import Message
-from recoverable.aws import S3Bodies
+from recoverable.extensions import S3Bodies
 from servers.buckets import BODY, Bucket, marked, pointer
 from servers.fixtures import NewQueue
 from servers.queues import HEADERS, Queue, bodies
@@ -266,7 +266,7 @@ def test_a_body_in_s3_stays_there_and_the_message_that_is_sent_back_points_to_it
         if "Recoverable.Redrives" not in message.headers:
             raise ValueError("no")
 
-    mapping = Mapping(orders, sqs_endpoint(handle, ladder(error), large_bodies=S3Bodies((bucket.name,))))
+    mapping = Mapping(orders, sqs_endpoint(handle, ladder(error), extensions=(S3Bodies((bucket.name,)),)))
     mapping.run_dry()
     ran = errors("retry", "--queue", error.name, "--allow", orders.name, "--yes")
     mapping.run_dry()

@@ -19,6 +19,7 @@ from proof.policies import Granting
 from proof.sqs.lineage import traced
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws._batch import MAX_CONCURRENCY
+from recoverable.extensions import Heartbeat
 from recoverable.headers import ORIGIN, PRIOR_ATTEMPTS
 from recoverable_local.testing import EndlessRun, Refused, Slow, SqsWorld
 
@@ -186,10 +187,10 @@ def serve(crowd: Crowd, world: SqsWorld, act: Act) -> None:
         world.create_queue(QUEUE, visibility_timeout=seconds, dead_letter_queue=ERRORS, max_receive_count=receives)
 
     hide_for(max(crowd.visibility, TIMEOUT))  # Lambda compares it with the function's time-out now, and never again
-    heartbeat = timedelta(seconds=crowd.heartbeat) if crowd.heartbeat else None
+    extensions = (Heartbeat(timedelta(seconds=crowd.heartbeat)),) if crowd.heartbeat else ()
     more: dict[str, Any] = {} if crowd.partial else {"partial_responses": False}
     with patch.dict(os.environ, {MAX_CONCURRENCY: "4"} if crowd.managed else {}):
-        front = front_of(crowd.front, world, act, settings, counter=crowd.counter, heartbeat=heartbeat, **more)
+        front = front_of(crowd.front, world, act, settings, counter=crowd.counter, extensions=extensions, **more)
     world.serve(
         QUEUE, front if crowd.context else lambda event, _: front(event, None), recursive_loop="Allow",
         batch_size=crowd.batch_size, concurrency=crowd.concurrency, timeout=TIMEOUT, partial_responses=crowd.partial,

@@ -10,6 +10,7 @@ from proof.ladders import ERRORS, in_process, ladder
 from proof.policies import Granting, own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable.extensions import Heartbeat
 from recoverable_local.testing import Fault, Throttled
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 
@@ -39,7 +40,7 @@ HALF_AN_HOUR = Recoverability(Immediate(0), Delayed(1, timedelta(minutes=35)), F
 QUIET = Delayed(2, timedelta(minutes=5))
 """Delays after which SQS has forgotten the connections of an instance."""
 
-HEARTBEAT: Mapping[str, Any] = {"heartbeat": timedelta(seconds=9)}
+HEARTBEAT: Mapping[str, Any] = {"extensions": (Heartbeat(timedelta(seconds=9)),)}
 """Less than a third of the function's time-out, so that there are beats while handlers run."""
 
 MANAGED: Mapping[str, Any] = {"managed_instances": True}

@@ -7,6 +7,7 @@ from datetime import timedelta
 from proof.policies import Granting
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
+from recoverable.extensions import Heartbeat
 
 
 def hours(immediate: int, delayed: int) -> Recoverability:
@@ -37,7 +38,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     ),
     Scenario(
         name="FIFO killer under a heartbeat", bodies=("collapses", "works"), queue="jobs.fifo", recoverability=hours(1, 2),
-        mapping={"batch_size": 1}, endpoint={"heartbeat": timedelta(seconds=9)},
+        mapping={"batch_size": 1}, endpoint={"extensions": (Heartbeat(timedelta(seconds=9)),)},
     ),
     Scenario(
         name="FIFO on managed instances", bodies=("hangs ok", "ok"), queue="jobs.fifo", recoverability=hours(1, 1),

@@ -155,7 +155,7 @@ MUTATIONS = (
     Mutation("overflow dropped", "_sqs.wire.folded", without_overflow, "ten attributes", "CHANGED"),
     Mutation("FIFO rounds never wait", "aws._fifo.wait", no_wait, "FIFO killer with long delays", "EARLY"),
     Mutation("what ends its process expires", "aws._fifo.settle_expiring", no_wait, "FIFO killer whose runs outlast the retention", "LOST"),
-    Mutation("heartbeat not reckoned with", "aws._fifo.seconds_of_heartbeat", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
+    Mutation("heartbeat not reckoned with", "_observe.parts.Parts.hides_for", no_seconds, "FIFO killer under a heartbeat", "EARLY"),
     Mutation("settled beside a handler and after it", "aws._managed.Watch.claim", everything, "managed instances, one hangs", "COPIES"),
     Mutation("not held back", "aws._fifo.must_keep_order", not_held_back, "FIFO batch", "ORDER"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from recoverable._observe.metrics import COUNTERS
+from recoverable.extensions._metrics import COUNTERS
 from recoverable_local.demo.orders import ORDERS, Order, parse_object
 from recoverable_local.demo.progress import Progress
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from recoverable._observe.metrics import metrics_of
+from recoverable.extensions._metrics import metrics_of
 from recoverable_local.decisions import Decided
 from recoverable_local.demo.orders import ORDERS, Order
 from recoverable_local.demo.progress import Event, add_event, no_progress

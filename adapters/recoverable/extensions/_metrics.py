@@ -12,16 +12,15 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable._observe.settings import SCOPE
+from recoverable.extensions._spans import SCOPE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from opentelemetry.metrics import Counter as Instrument
     from opentelemetry.metrics import Histogram, MeterProvider
 
-    from recoverable._observe.observer import Outcomes
-    from recoverable._observe.settings import Facts
+    from recoverable.hosting import Facts, Outcome
 
 
 class Metric(NamedTuple):
@@ -72,7 +71,7 @@ def metrics_of(facts: Facts, *, done: bool) -> list[Metric]:
 
 
 def print_metrics(
-    namespace: str, outcomes: Outcomes, *, rate_limited: bool | None, request_id: str, now: datetime
+    namespace: str, outcomes: Sequence[Outcome], *, rate_limited: bool | None, request_id: str, now: datetime
 ) -> None:
     """Print one line in CloudWatch's embedded metric format; its only dimension is the queue.
 
@@ -85,12 +84,12 @@ def print_metrics(
         request_id: Lambda's id of the invocation.
         now: the time.
     """
-    counts = Counter(metric for note, done in outcomes for metric in metrics_of(note.facts, done=done))
+    counts = Counter(metric for each in outcomes for metric in metrics_of(each.facts, done=each.done))
     values = {metric.name: number for metric, number in counts.items()}
     if rate_limited is not None:
         values[RATE_LIMITED.name] = int(rate_limited)
     definitions = [{"Name": name, "Unit": "None" if name == RATE_LIMITED.name else "Count"} for name in values]
-    queue, raised = outcomes[0][0].facts.queue, [note.facts.exception_type for note, _ in outcomes if note.is_first]
+    queue, raised = outcomes[0].facts.queue, [each.facts.exception_type for each in outcomes if each.is_first]
     line = {
         "_aws": {
             "Timestamp": int(now.timestamp() * 1000),
@@ -113,7 +112,7 @@ BOUNDARIES = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5
 """The buckets of durations in seconds (OpenTelemetry, "Semantic conventions for messaging client metrics")."""
 
 
-def record_metrics(system: str, queue: str, outcomes: Outcomes, *, rate_limited: bool | None) -> None:
+def record_metrics(system: str, queue: str, outcomes: Sequence[Outcome], *, rate_limited: bool | None) -> None:
     """Record decisions and the attempts before them by OpenTelemetry, which the application has loaded and flushes itself.
 
     Args:
@@ -125,14 +124,14 @@ def record_metrics(system: str, queue: str, outcomes: Outcomes, *, rate_limited:
     """
     made = instruments(sys.modules["opentelemetry.metrics"].get_meter_provider())
     labels = {"messaging.system": system, "messaging.destination.name": queue}  # no id: each value is a series
-    for note, done in outcomes:
-        facts = note.facts
+    for each in outcomes:
+        facts = each.facts
         attributes = labels | ({"error.type": facts.exception_type} if facts.exception_type else {})
-        if note.is_first and facts.handler_time is not None and (facts.exception_type or facts.action != "deferral"):
+        if each.is_first and facts.handler_time is not None and (facts.exception_type or facts.action != "deferral"):
             processed = attributes | {"messaging.operation.name": "process"}
             made.duration.record(facts.handler_time.total_seconds(), processed)
             made.consumed.add(1, processed)
-        for metric in metrics_of(facts, done=done):
+        for metric in metrics_of(facts, done=each.done):
             made.counters[metric].add(1, attributes)
     if rate_limited is not None:
         made.rate_limited.set(int(rate_limited), labels)

@@ -1,0 +1,1 @@
+"""Serve messages from NServiceBus and ServiceControl: what such a message switches on by itself, whatever the settings."""
