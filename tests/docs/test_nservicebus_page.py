@@ -57,7 +57,7 @@ def climbed(
     return len(attempts), world.now - began, ends
 
 
-def failed(world: SqsWorld, recoverability: Recoverability, error: type[Exception]) -> str:
+def failed(world: SqsWorld, recoverability: Recoverability, error: type[Exception], **more: Any) -> str:
     """Run a message that fails until nothing is left to do; return its id."""
 
     def fail(_message: Message) -> None:
@@ -65,7 +65,7 @@ def failed(world: SqsWorld, recoverability: Recoverability, error: type[Exceptio
 
     for name in ERROR_QUEUES:
         world.create_queue(name)
-    world.serve("orders", SqsEndpoint(fail, recoverability), recursive_loop="Allow")
+    world.serve("orders", SqsEndpoint(fail, recoverability, **more), recursive_loop="Allow")
     sent = world.send("orders", {})
     world.run()
     return sent
@@ -160,7 +160,8 @@ def test_a_policy_of_the_page_ends_as_nservicebus_s_does(
 
 
 def test_the_callbacks_are_called_for_each_step(reader: dict[str, Any], sqs_world: SqsWorld) -> None:
-    climbed(sqs_world, reader["observed"].__replace__(immediate=Immediate(1), delayed=Delayed(1)), OSError)
+    ladder = Recoverability(Immediate(1), Delayed(1))
+    failed(sqs_world, ladder, OSError, extensions=(reader["observe"],))
 
     assert reader["told"] == [("again", 1), ("later", timedelta(seconds=10)), ("again", 1), ("given up", "error")]
 

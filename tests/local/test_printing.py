@@ -128,7 +128,7 @@ RAW: list[tuple[Entry, dict[str, Any]]] = [
     (
         decision("delayed_retry", **NO_ANSWER, delay=timedelta(seconds=10)),
         {
-            "entry": "Decided", "message_id": "1003", "queue": "orders", "attempt": 3, "attempts": 6, "round": 1,
+            "entry": "Decided", "message_id": "1003", "queue": "orders", "attempt": 3, "attempts": 6, "deliveries": 1, "round": 1,
             "action": "delayed_retry", "delay": 10.0, "error_queue": "", "exception_type": "ConnectionError",
             "unreported": False, "rate_limited": False, "handler_time": None, "request_id": "",
             "exception": "no answer", "done": True,

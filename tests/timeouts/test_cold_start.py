@@ -6,18 +6,19 @@ import json
 import subprocess
 import sys
 
-from sources import runtime_modules
+from sources import DEAR, runtime_modules
 
 PROGRAM = """
 import json, sys
 from recoverable.aws import SqsEndpoint
+import logging
 before = set(sys.modules)
 from recoverable.timeouts import DynamoDbStore, Timeouts
 Timeouts(DynamoDbStore("timeouts"))
 print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
-COSTLY = {"asyncio", "boto3", "botocore", "dataclasses", "hashlib", "inspect", "sqlite3", "typing", "uuid"}
+COSTLY = DEAR | {"boto3", "botocore", "sqlite3", "uuid"}
 
 NOT_FOR_A_STORE = {
     "recoverable._sqs.broker",

@@ -85,9 +85,9 @@ class Batch(NamedTuple):
 
 
 class Part:
-    """What an extension does in one invocation; each method may be left out, and so may this base.
+    """The part that an extension takes in one invocation; each method may be left out, and so may this base.
 
-    What a method raises is logged, and changes nothing about any message, unless it says otherwise.
+    An exception of a method is logged, and changes nothing about any message, unless it says otherwise.
     """
 
     hides_for = 0
@@ -123,7 +123,7 @@ class Part:
 
 
 class Extension:
-    """What an endpoint is given in `extensions=(…)`; each method may be left out, and so may this base. It changes with no invocation."""
+    """An extension of an endpoint, given in `extensions=(…)`; each method may be left out, and so may this base. It changes with no invocation."""
 
     def prepare(self, setup: Setup) -> None:
         """Check that it can serve the endpoint; what it raises reaches whoever makes that."""

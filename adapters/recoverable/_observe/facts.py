@@ -58,7 +58,7 @@ class Facts(Frozen):
 
 
 class Outcome(Frozen):
-    """What became of a decision about a message, or of its success, once its invocation is settled.
+    """The end of a decision about a message, or of its success, once its invocation is settled.
 
     Args:
         facts: the facts about it.

@@ -98,7 +98,7 @@ class Hosted:
 
 
 class Hiding:
-    """What extensions and the watch are given of a batch.
+    """The means to hide the messages of a batch, for extensions and the watch.
 
     Args:
         batch: the records.

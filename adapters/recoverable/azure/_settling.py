@@ -221,7 +221,7 @@ def send_deferrals(deferrals: Forwards, work: Processing) -> Steps:
 
 
 LONG = 3_600.0
-"""Seconds that an invocation is taken to have left, for nothing says it."""
+"""Seconds that an invocation is taken to have left, because nothing says it."""
 
 
 class Hosted:

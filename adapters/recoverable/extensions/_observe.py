@@ -125,7 +125,7 @@ REPORTING_FAILED = "Reporting spans or metrics of an invocation failed (%s). Its
 
 
 class Observing:
-    """What is observed of one invocation.
+    """The part of `Observe` in one invocation.
 
     Args:
         settings: what is reported.

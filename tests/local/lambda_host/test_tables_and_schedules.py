@@ -123,7 +123,7 @@ def test_a_schedule_has_its_input(tmp_path: Path) -> None:
         ({"Schedule": "rate(100000 days)"}, "AWS takes rate"),
         ({"Schedule": None}, r"Shop\.Orders has no Schedule; write for instance `Schedule: rate\(1 minute\)`"),
         ({"Input": "{"}, r"Shop\.Orders\.Input is no JSON"),
-        ({"function": {"EventInvokeConfig": {"MaximumRetryAttempts": 3}}}, "takes a whole number from 0 to 2"),
+        ({"function": {"EventInvokeConfig": {"MaximumRetryAttempts": 3}}}, "write a whole number from 0 to 2"),
     ],
 )
 def test_a_schedule_that_aws_would_refuse_is_refused(tmp_path: Path, properties: dict[str, Any], said: str) -> None:

@@ -88,7 +88,7 @@ MUTATIONS = (
     CrowdMutation("a copy with counts is no suspect", "aws._restoring.restore_retry_state", vouch_for_copies, TOO_LONG, "RUNS"),
     CrowdMutation("an old message is no suspect", "aws._order.hidden_for", lambda _: FOREVER, TOO_LONG, "RUNS"),
     CrowdMutation("heartbeat not reckoned with", "_observe.parts.Parts.hides_for", no_seconds, BEATING, "RUNS"),
-    CrowdMutation("a stop beside others fails", "_ladder.decision.classify_timeout", always, BLOCKED, "CONVICTED"),
+    CrowdMutation("a stop beside others fails", "_flow.settle.classify_timeout", always, BLOCKED, "CONVICTED"),
     CrowdMutation("a hand-back counts", "_ladder.copy_headers.prior_attempts_of_deferral", with_one_too_many, NO_TIME, "ATTEMPTS"),
     CrowdMutation("sent twice", "_sqs.broker.Broker.send", send_twice, FAILING, "COPIES"),
     CrowdMutation("due date dropped", "_ladder.decision.delayed_copy", without_due_date, {**FAILING, "step": 1_000}, "EARLY"),

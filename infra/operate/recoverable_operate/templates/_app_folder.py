@@ -18,7 +18,7 @@ def folder_of(template: Path, given: Path | None) -> tuple[Path | Unknown, str |
         given: the folder that `--app` says; None to look for it.
 
     Raises:
-        TemplateError: the folder that is given is none of an app.
+        TemplateError: the folder that is given has no app.
     """
     services = functions_of(template)
     if given is not None:

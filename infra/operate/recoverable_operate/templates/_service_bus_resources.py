@@ -30,7 +30,7 @@ LOCK, DELIVERIES = "PT1M", 10
 """The defaults of a queue (Microsoft.ServiceBus namespaces/queues)."""
 
 LONGEST_LOCK, MOST_DELIVERIES = timedelta(minutes=5), 2000
-"""What Service Bus takes at most (Service Bus quotas)."""
+"""The largest values that Service Bus takes (Service Bus quotas)."""
 
 PLANS = "microsoft.web/serverfarms"
 LONGEST_ON_CONSUMPTION = timedelta(minutes=10)

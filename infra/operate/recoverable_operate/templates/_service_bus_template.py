@@ -57,7 +57,7 @@ class DescribedServiceBus:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a template deploys, and the app.
+    """The queues, identities and limits that a template deploys, and the app.
 
     Args:
         queues: its queues.

@@ -38,7 +38,7 @@ UNKNOWN = Unknown()
 
 
 class Properties(NamedTuple):
-    """What a condition sees of a message, by names in lower case.
+    """The properties of a message that a condition sees, by names in lower case.
 
     Args:
         own: the sender's own properties.

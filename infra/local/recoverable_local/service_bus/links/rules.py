@@ -68,7 +68,7 @@ def _rule(description: Mapping[str, Any]) -> Rule:
     """Return the rule that a client describes.
 
     Raises:
-        RefusedError: Its filter or action is none that the emulator has.
+        RefusedError: the emulator does not have its filter or action.
     """
     try:
         return Rule(_filter(description), (description.get("sql-rule-action") or {}).get("expression") or "")

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 DECIMAL_BIAS = 6176
-"""What the exponent of a decimal is written with (IEEE 754-2008, "decimal128")."""
+"""The bias of a decimal's exponent (IEEE 754-2008, "decimal128")."""
 
 DOTNET_DECIMAL = 0x0C
 """The first byte, without its sign, of each decimal that .NET writes: it moves the exponent by nine bits where IEEE moves it by seven
