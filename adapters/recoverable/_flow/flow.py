@@ -43,7 +43,6 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     settlements, seconds_left, context = invocation.settlements, invocation.deadline.seconds_left, invocation.context
     gates = invocation.gates
     for message in messages:
-        ran: Ran | None = None
         known = message._delivery
         is_plain = known is None or not (gates or known.due_at or known.unreported or known.given_up)
         if is_plain and invocation.plain and (seconds := seconds_left()) > 0:
@@ -55,10 +54,10 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
             if error is None and outbox is invocation and invocation.plain:
                 settlements[message] = COMPLETE
                 continue
-            ran, error = (
-                (error, outbox, seconds),
-                None,
-            )  # an exception holds this frame by its traceback, and with it the message
+            ran: Ran | None = (error, outbox, seconds)
+            error = None  # an exception holds this frame by its traceback, and with it the message
+        else:
+            ran = None
         from recoverable._flow.settle import take_on  # noqa: PLC0415  # door: to all but a message that comes for the first time and succeeds
 
         if not (yield from take_on(message, invocation, ran, may_defer=may_defer)):

@@ -99,7 +99,7 @@ def counted_from_0(count: object) -> int:
 
 MUTATIONS = (
     Mutation("bus: unconfirmed sends count", "azure._settle.send_round", taken_for_sent, "bus: one message", "LOST"),
-    Mutation("bus: never abandoned", "azure._processor.abandon", never_abandoned, "bus: one message", "LOST"),
+    Mutation("bus: never abandoned", "azure._settling.abandon", never_abandoned, "bus: one message", "LOST"),
     Mutation("bus: counters in identity", "azure._copies.identity", with_counters, "bus: duplicates detected in the error queue", "COPIES"),
     Mutation("bus: the original's identity", "azure._copies.identity", the_original_s, "bus: duplicates detected", "LOST"),
     Mutation("bus: one identity for all", "azure._copies.identity", the_number_alone, "bus: duplicates detected in the error queue", "LOST"),
@@ -113,6 +113,6 @@ MUTATIONS = (
     Mutation("bus: properties dropped", "azure._copies.changed", only_ours, "bus: properties of all kinds", "CHANGED"),
     Mutation("bus: sent twice", "_service_bus.senders.Broker.send", send_twice, "bus: one message", "COPIES"),
     Mutation("bus: refused copies fall back nowhere", "azure._settle.ways", no_fallback, "bus: batch with a refused copy", "RUNS"),
-    Mutation("bus: ordered sessions do not wait", "azure._waiting.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
+    Mutation("bus: ordered sessions do not wait", "azure._settling.wait_in_place", does_not_wait, "bus: ordered session", "EARLY"),
     Mutation("bus: counted from 0", "azure._messages.delivered", counted_from_0, "bus: one message", "ATTEMPTS"),
 )  # fmt: skip

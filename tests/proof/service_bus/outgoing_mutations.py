@@ -24,7 +24,7 @@ def add_and_send(outbox: Outbox, outgoing: Outgoing) -> None:
     add(outbox, outgoing)
     copy, environment = outbox.entries.pop().copy, current_environment.get()
     assert environment is not None
-    environment.client._client.get_queue_sender(copy.to).send_messages(ServiceBusMessage(**copy.fields))
+    environment.client.client.get_queue_sender(copy.to).send_messages(ServiceBusMessage(**copy.fields))
 
 
 def take_for_sent(*unsent: Any) -> None:

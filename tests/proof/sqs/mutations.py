@@ -139,7 +139,7 @@ MUTATIONS = (
     Mutation("complete before send", "aws._settle.send_and_delete", delete_first, "one message", "LOST"),
     Mutation("unconfirmed sends count", "aws._settle.send_and_delete", trust_the_broker, "one message", "LOST"),
     Mutation("nothing is reported", "aws._endpoint.response", report_nothing, "one message", "LOST"),
-    Mutation("neighbours not settled", "aws._batch.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
+    Mutation("neighbours not settled", "aws._groups.groups_of", all_at_once, "killer in the middle", "CONVICTED"),
     Mutation("the endangered are not handed back", "aws._order.is_tried_alone", never, "two killers", "CONVICTED"),
     Mutation("deferral counts", "_ladder.copy_headers.prior_attempts_of_deferral", with_one_too_many, "little time", "ATTEMPTS"),
     Mutation("deferral forgets", "_ladder.copy_headers.prior_attempts_of_deferral", with_one_too_few, "little time", "RUNS"),

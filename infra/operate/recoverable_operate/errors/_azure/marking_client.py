@@ -52,8 +52,8 @@ def mark_types() -> bool:
 def marking(decode: Decoder, name: str) -> Decoder:
     """Return the decoder with its values marked."""
 
-    def decode_marked(buffer: memoryview, depth: int = 0) -> tuple[memoryview, Any]:
-        rest, value = decode(buffer, depth)
+    def decode_marked(buffer: memoryview, *depth: int) -> tuple[memoryview, Any]:
+        rest, value = decode(buffer, *depth)
         marked = MARKED[type(value)](value)
         marked.amqp_type = name
         return rest, marked
@@ -64,7 +64,7 @@ def marking(decode: Decoder, name: str) -> Decoder:
 def opaque(name: str, width: int) -> Decoder:
     """Return a decoder of values of which nothing is known but their width."""
 
-    def decode_opaque(buffer: memoryview, _depth: int = 0) -> tuple[memoryview, Any]:
+    def decode_opaque(buffer: memoryview, *_depth: int) -> tuple[memoryview, Any]:
         marked = MarkedBytes(buffer[:width])
         marked.amqp_type = name
         return buffer[width:], marked
@@ -75,25 +75,26 @@ def opaque(name: str, width: int) -> Decoder:
 def marking_described(decode: Decoder, table: list[Decoder | None]) -> Decoder:
     """Return the decoder of described values, which keeps the descriptor of a scalar."""
 
-    def part(buffer: memoryview, depth: int) -> tuple[memoryview, Any]:
+    def part(buffer: memoryview, *depth: int) -> tuple[memoryview, Any]:
         if (decoder := table[buffer[0]]) is None:
             raise ValueError(f"0x{buffer[0]:02x} is no constructor of an AMQP type")
-        return decoder(buffer[1:], depth)
+        return decoder(buffer[1:], *depth)
 
-    def decode_described(buffer: memoryview, depth: int = 0) -> tuple[memoryview, Any]:
-        rest, descriptor = part(buffer, depth + 1)
+    def decode_described(buffer: memoryview, *depth: int) -> tuple[memoryview, Any]:
+        deeper = [each + 1 for each in depth]  # older versions do not count how deep they are
+        rest, descriptor = part(buffer, *deeper)
         if rest[0] in NAMES or rest[0] in OPAQUE or rest[0] == DECIMAL:
-            rest, value = part(rest, depth + 1)
+            rest, value = part(rest, *deeper)
             value.descriptor = descriptor
             return rest, value
-        after, value = part(rest, depth + 1) if rest[0] else (rest, [])
+        after, value = part(rest, *deeper) if rest[0] else (rest, [])
         if isinstance(value, list | dict):
-            return decode(buffer, depth)  # performatives too
+            return decode(buffer, *depth)  # performatives too
         return after, Foreign()
 
     return decode_described
 
 
-def decode_decimal(buffer: memoryview, _depth: int = 0) -> tuple[memoryview, RawDecimal]:
+def decode_decimal(buffer: memoryview, *_depth: int) -> tuple[memoryview, RawDecimal]:
     """Decode a decimal so that the SDK writes the same bits again."""
     return buffer[16:], decimal_from(bytes(buffer[:16]))
