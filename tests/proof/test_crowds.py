@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,14 +17,6 @@ SHUFFLES, SHUFFLES_FOR_A_MISTAKE = 2, 10
 DRAWN, DRAWN_WITH_FAULTS, GRANTING_DRAWN, OVERLAPPING_DRAWN = 8, 8, 6, 30
 QUICKER = ("300 that take 0.5 s, one batch (0, 0)", "900 quick, then 100 that take 2 s (0, 0)")
 """The large crowds that are tried here; `make crowds` tries all, and more of the others."""
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    """Log nothing: thousands of messages fail."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def problems(settings: Mapping[str, Any], shuffles: int) -> Iterator[str]:

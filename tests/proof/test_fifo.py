@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,14 +14,6 @@ from proof.fifo.search import search
 from recoverable._ladder.delivery import Delivery
 
 DRAWN = 50
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    """Log nothing: thousands of messages fail."""
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 def problems(settings: Mapping[str, Any]) -> list[str]:
