@@ -213,8 +213,8 @@ def request_id_of(context: Any) -> str:
 def record_for(
     extensions: tuple[Any, ...], recoverability: Recoverability, environment: Environment, context: Any,
     facts_file: str | None,
-) -> Record:  # fmt: skip
-    """Return the record of a new invocation.
+) -> Record | None:  # fmt: skip
+    """Return the record of a new invocation; None where nothing reads it.
 
     Args:
         extensions: those of the endpoint, and of a test.
@@ -223,6 +223,8 @@ def record_for(
         context: the host's; None where it gave none.
         facts_file: the path of the file that takes all facts as JSON; None for no such file.
     """
+    if not extensions and facts_file is None:
+        return None
     guard = Guard(recoverability.redact, environment.clock, environment.kept)
     parts = Parts(extensions, guard)
     return Record(recoverability, environment.clock, request_id_of(context), parts, facts_file)

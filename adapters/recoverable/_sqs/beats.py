@@ -11,6 +11,7 @@ from recoverable._sqs.queues import LONGEST_VISIBILITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime
 
     from recoverable._message import Message
 
@@ -43,15 +44,15 @@ class Beats:
             if all other calls would fail too.
         later: calls a function after so many seconds, beside the handlers, and returns a function that cancels that.
         sleep: waits for so many seconds.
-        elapsed: returns the seconds since the messages were received.
+        clock: returns the time.
     """
 
     def __init__(
-        self, seconds: int, hide: Hide, *, later: Later, sleep: Callable[[float], None], elapsed: Callable[[], float]
+        self, seconds: int, hide: Hide, *, later: Later, sleep: Callable[[float], None], clock: Callable[[], datetime]
     ) -> None:
         self.hides_for = seconds
-        self._hide, self._later, self._sleep, self._elapsed = hide, later, sleep, elapsed
-        self._lock = Lock()
+        self._hide, self._later, self._sleep, self._clock = hide, later, sleep, clock
+        self._began, self._lock = clock(), Lock()
         self._held: dict[Message, None] = {}
         self._calling: Collection[Message] = ()
         self._cancel: Callable[[], None] = lambda: None
@@ -78,7 +79,7 @@ class Beats:
             self._sleep(LOOK_EVERY)
 
     def _beat(self) -> None:
-        seconds = min(self.hides_for, int(LONGEST_VISIBILITY - self._elapsed()))
+        seconds = min(self.hides_for, int(LONGEST_VISIBILITY - (self._clock() - self._began).total_seconds()))
         waiting = list(self._held) if seconds > 0 else []
         if seconds <= 0:
             log.error(TWELVE_HOURS, len(self._held))

@@ -52,8 +52,8 @@ class Hosted:
         self, extensions: tuple[object, ...], recoverability: Recoverability, environment: Environment, context: Any,
         facts_file: str | None, *, watched: bool,
     ) -> None:  # fmt: skip
-        takes_part, self._watched = extensions or facts_file is not None, watched
-        self.record = record_for(extensions, recoverability, environment, context, facts_file) if takes_part else None
+        self._watched = watched
+        self.record = record_for(extensions, recoverability, environment, context, facts_file)
         self.watch: Watch | None = None
         """Settles beside the handlers on Managed Instances, and knows what is settled already; None elsewhere."""
 
@@ -142,5 +142,5 @@ class Hiding:
 
 
 def no_handler(message: Message) -> None:
-    """Raise: the steps of `report` run no handler."""
+    """Raise: what tells extensions runs no handler."""
     raise AssertionError(message.id)

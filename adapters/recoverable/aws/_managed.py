@@ -154,11 +154,8 @@ class Watch:
         """Keep messages hidden from now on, unless an extension does."""
         if self._batch.hides_for:
             return
-        clock, began = self._batch.environment.clock, self._batch.environment.clock().timestamp()
-        self._held = Beats(
-            HOLD, self._hiding.hide, later=self._hiding.later, sleep=self._batch.environment.sleep,
-            elapsed=lambda: clock().timestamp() - began,
-        )  # fmt: skip
+        environment, hiding = self._batch.environment, self._hiding
+        self._held = Beats(HOLD, hiding.hide, later=hiding.later, sleep=environment.sleep, clock=environment.clock)
         self._held.begin([message for message in self._batch.messages if delivery_of(message) in at_work])
 
     def _settle(self, deliveries: list[Delivery]) -> None:

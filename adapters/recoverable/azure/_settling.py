@@ -239,9 +239,8 @@ class Hosted:
         self, extensions: tuple[object, ...], settings: ServiceBusSettings, environment: Environment,
         context: Context | None, facts_file: str | None,
     ) -> None:  # fmt: skip
-        self._context, takes_part = context, extensions or facts_file is not None
-        recoverability = settings.recoverability
-        self.record = record_for(extensions, recoverability, environment, context, facts_file) if takes_part else None
+        self._context = context
+        self.record = record_for(extensions, settings.recoverability, environment, context, facts_file)
 
     def received(self, natives: list[ServiceBusMessage]) -> list[ServiceBusMessage]:
         """Return the messages as the extensions give them, before anything is read of them."""

@@ -53,10 +53,7 @@ class Heartbeat:
 
     def open(self, batch: Batch) -> Beats:
         """Hide the messages of an invocation from now on."""
-        began = batch.clock().timestamp()
-        beats = Beats(
-            ceil(self._hidden.total_seconds()), batch.change_visibility, later=batch.later, sleep=batch.sleep,
-            elapsed=lambda: batch.clock().timestamp() - began,
-        )  # fmt: skip
+        seconds = ceil(self._hidden.total_seconds())
+        beats = Beats(seconds, batch.change_visibility, later=batch.later, sleep=batch.sleep, clock=batch.clock)
         beats.begin(batch.messages)
         return beats

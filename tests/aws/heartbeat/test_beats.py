@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from recoverable import Message
 from recoverable._sqs.beats import Beats
@@ -26,8 +27,8 @@ class Hiding:
         self.during_call: Callable[[], object] = lambda: None
         self.planned: list[tuple[float, Callable[[], None]]] = []
         self.slept = 0
-        self.elapsed = 0.0
-        self.beats = Beats(seconds, self.hide, later=self.later, sleep=self.sleep, elapsed=lambda: self.elapsed)
+        self.now = datetime(2026, 3, 4, tzinfo=UTC)
+        self.beats = Beats(seconds, self.hide, later=self.later, sleep=self.sleep, clock=lambda: self.now)
 
     def begin(self) -> None:
         self.beats.begin(self.messages)
@@ -50,7 +51,7 @@ class Hiding:
     def pass_time(self) -> None:
         """Let the time of the next beat come."""
         seconds, function = self.planned.pop()
-        self.elapsed += seconds
+        self.now += timedelta(seconds=seconds)
         function()
 
     def concerned(self) -> list[list[str]]:
