@@ -4,10 +4,10 @@
 simulate: $(READY)      ## attempts, calls and dollars on one to a thousand instances, beside three others: the tables of docs/internals/scale.md; SHORT=1 for less in half a minute
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation $(if $(SHORT),--few-fail 3000 --all-fail 100 --instances 1 10)
 
-outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/outages.md; an hour, or SHORT=1 for less in a minute
+outages: $(READY)       ## an outage of an hour on both clouds, and what each way to meet it costs: the tables of docs/internals/outages.md; an hour, or SHORT=1 for less in a minute
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages $(if $(SHORT),--messages 200 --minutes 20 --instances 1)
 
-waves: $(READY)         ## how messages come back after an outage, by the longest wait: a table of docs/outages.md; a minute
+waves: $(READY)         ## how messages come back after an outage, by the longest wait: a table of docs/internals/outages.md; a minute
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages.waves
 
 prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer

@@ -1,4 +1,4 @@
-"""What a million delayed messages cost by hopping, from a store, and by EventBridge Scheduler: the table of docs/timeouts.md.
+"""What a million delayed messages cost by hopping, from a store, and by EventBridge Scheduler: the table of docs/use/later.md.
 
     PYTHONPATH=tests:tests/benchmarks .venv/bin/python tests/benchmarks/timeouts_cost.py
 

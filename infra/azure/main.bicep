@@ -1,6 +1,6 @@
 // The example shop on Azure: a queue of orders, the function that reads it, the queue that it tells of orders that are placed, and the
 // error queue for the orders it gives up.
-// Deploy with `az deployment group create`, see docs/deploying-on-azure.md; `tests/infra/azure` holds each rule that a comment here states.
+// Deploy with `az deployment group create`, see docs/deploy/azure.md; `tests/infra/azure` holds each rule that a comment here states.
 targetScope = 'resourceGroup'
 
 // ---- The ladder. A message gets (immediate + 1) × (delayed + 1) attempts: 24 as it stands. ----
@@ -528,7 +528,7 @@ resource rateLimitedAlert 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = 
   }
 }
 
-// It reads the ends of the log's lines; docs/observe.md has its queries, and host.json keeps the lines from being sampled.
+// It reads the ends of the log's lines; docs/run/watch.md has its queries, and host.json keeps the lines from being sampled.
 resource workbook 'Microsoft.Insights/workbooks@2023-06-01' = {
   name: guid(resourceGroup().id, name, 'orders')
   location: location

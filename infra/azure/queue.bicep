@@ -1,5 +1,5 @@
 // A further queue for the function app of main.bicep: the queue, its error queue, the rights of the app's identity on both, and alerts.
-// docs/deploying-on-azure.md says how main.bicep uses it; `tests/infra/azure/test_queue_module.py` holds it to what main.bicep deploys for orders.
+// docs/deploy/azure.md says how main.bicep uses it; `tests/infra/azure/test_queue_module.py` holds it to what main.bicep deploys for orders.
 targetScope = 'resourceGroup'
 
 @description('The name of the Service Bus namespace.')
@@ -82,7 +82,7 @@ resource theQueue 'Microsoft.ServiceBus/namespaces/queues@2026-01-01' = {
     maxDeliveryCount: maxDeliveryCount
     requiresSession: sessions
     forwardDeadLetteredMessagesTo: errorQueue.name
-    // A session that is closed counts no delivery: a message that takes the host along is given up by its time to live alone (docs/limits.md).
+    // A session that is closed counts no delivery: a message that takes the host along is given up by its time to live alone (docs/peers/limits.md).
     defaultMessageTimeToLive: sessions ? sessionTimeToLive : 'P10675199DT2H48M5.4775807S'
     deadLetteringOnMessageExpiration: true
     requiresDuplicateDetection: true

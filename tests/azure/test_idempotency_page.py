@@ -1,4 +1,4 @@
-"""The example of docs/idempotency.md for Azure does what the page says, on Azurite's table and the emulated Service Bus."""
+"""The example of docs/use/idempotency.md for Azure does what the page says, on Azurite's table and the emulated Service Bus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recoverable.azure import ServiceBusEndpoint
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("azurite")]
 
-ONCE, HANDLER = blocks("idempotency.md", "python")[3:]
+ONCE, HANDLER = blocks("use/idempotency.md", "python")[3:]
 ORDER = Message('{"id": 1}', "order-1")
 
 
@@ -30,7 +30,7 @@ class Page:
         self.names: dict[str, Any] = {"charge": self.charge, "table": table}
         self.failures = 0
         for block in (ONCE, HANDLER):
-            exec(compile(block, "idempotency.md", "exec"), self.names)
+            exec(compile(block, "use/idempotency.md", "exec"), self.names)
 
     def charge(self, order: Any) -> Any:
         """Charge an order and return the receipt, or fail as often as set."""

@@ -21,7 +21,7 @@ def test_it_costs_what_the_page_says(quiet: timedelta, way: str) -> None:
 
     minutes = int(quiet.total_seconds() / 60)
     [row] = [
-        line for line in section("quiet-hours.md", "## On Azure").splitlines() if line.startswith(f"| {minutes} min | ")
+        line for line in section("use/clients.md", "## On Azure").splitlines() if line.startswith(f"| {minutes} min | ")
     ]
     assert row.endswith(f"| {cost.runs} | {cost.copies} | {cost.connections} |")
     assert cost[:3] == (1, 1, 1)

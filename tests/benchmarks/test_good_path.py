@@ -1,4 +1,4 @@
-"""What a good record costs beside Powertools, in instructions: the ratios of docs/cost.md."""
+"""What a good record costs beside Powertools, in instructions: the ratios of docs/deploy/cost.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That docs/outages.md has what the simulation prints: a row for each way on each number of instances, under the same heads, and its prices."""
+"""That docs/internals/outages.md has what the simulation prints: a row for each way on each number of instances, under the same heads, and its prices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulation.outages.waves import waves
 from simulation.outages.ways import FAILURES, WAYS
 from simulation.prices import MEMORY
 
-PAGE = (Path(__file__).parents[2] / "docs" / "outages.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "internals/outages.md").read_text(encoding="utf-8")
 HEADS = f"| {' | '.join(name for name, _ in COLUMNS)} |"
 
 

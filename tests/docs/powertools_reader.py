@@ -24,7 +24,7 @@ from powertools.entry_points import Context
 from recoverable.aws import SqsEndpoint
 from servers.queues import HEADERS
 
-BLOCKS = blocks("powertools.md", "python")
+BLOCKS = blocks("use/powertools.md", "python")
 
 
 class CardDeclined(Exception):

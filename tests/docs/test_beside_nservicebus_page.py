@@ -9,7 +9,7 @@ from aws.nservicebus.dotnet import Sent
 from docs.pages import blocks, section
 from outgoing.test_with_nservicebus import RECORDED, handled, read_by_dotnet
 
-PAGE = "beside-nservicebus.md"
+PAGE = "peers/beside-nservicebus.md"
 
 
 def sns_topic(event: str) -> str:

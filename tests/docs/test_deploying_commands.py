@@ -10,7 +10,7 @@ import pytest
 from docs.aws_command import understood
 from docs.pages import blocks, commands
 
-TYPED = [command for block in blocks("deploying-on-aws.md", "console") for command in commands(block)]
+TYPED = [command for block in blocks("deploy/aws.md", "console") for command in commands(block)]
 AWS = [found for command in TYPED for found in re.findall(r"aws ([a-z0-9]+ [a-z-]+ --[^)]*)", command)]
 
 

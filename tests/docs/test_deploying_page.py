@@ -21,7 +21,7 @@ from servers.ministack import Cloud, running_cloud
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploying page")]
 
-CONSOLE = blocks("deploying-on-aws.md", "console")
+CONSOLE = blocks("deploy/aws.md", "console")
 (VALIDATE, BUILD, SIZE, DEPLOY, SEND, LOOK, SEND_BACK, ALARMS, RING, METRICS, DELETE, DELETE_QUEUES) = range(12)
 LIMIT, PAUSE, TIMEOUTS, LARGE_TIMEOUTS, YOUR_QUEUE, SET_ON_YOUR_QUEUE = range(12, 18)
 DEFAULTS = "\n" * 40

@@ -6,7 +6,7 @@ import pytest
 
 from docs.pages import examples, page, run_example
 
-PAGE = "how-to.md"
+PAGE = "use/how-to.md"
 
 
 EXAMPLES = examples(PAGE)

@@ -71,4 +71,4 @@ def extras(folder: str) -> set[str]:
 
 
 def test_each_page_was_read() -> None:
-    assert {"check.md", "local-lambda-host.md", "testing.md", "../README.md"} <= {name for name, _ in INSTALLS}
+    assert {"deploy/check.md", "use/local-aws.md", "use/testing.md", "../README.md"} <= {name for name, _ in INSTALLS}

@@ -16,7 +16,7 @@ from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable_local.testing import SqsWorld
 
-PAGE = "coming-from-nservicebus.md"
+PAGE = "peers/coming-from-nservicebus.md"
 ERROR_QUEUES = ("error", "orders-error", "custom-error-queue")
 FORMULAS = [
     tuple(map(int, row)) for row in re.findall(r"^\| (\d) \| (\d) \| (\d) \| (\d) \|$", page(PAGE), re.MULTILINE)

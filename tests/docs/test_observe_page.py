@@ -1,4 +1,4 @@
-"""docs/observe.md, held against the code: the metrics are those that are told, the callbacks and facts are those that there are."""
+"""docs/run/watch.md, held against the code: the metrics are those that are told, the callbacks and facts are those that there are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recoverable import Facts
 from recoverable.extensions import Observe
 from recoverable.extensions._metrics import METRICS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "run/watch.md").read_text(encoding="utf-8")
 
 
 def test_the_table_of_metrics_is_the_list_in_the_code() -> None:

@@ -10,7 +10,7 @@ from docs.pages import blocks, page
 from recoverable import Message, Recoverability
 from recoverable.circuits import DynamoDbCircuit, Probe, TableCircuit
 
-PAGE = "rate-limiting.md"
+PAGE = "use/outages.md"
 
 
 def place_order(message: Message) -> None:

@@ -19,7 +19,7 @@ from recoverable_local.testing import ServiceBusWorld, SqsWorld
 HANDLER = blocks(README, "python")[0]
 FURTHER = [
     (name, number)
-    for name in ("the-ladder.md", "handlers.md", "long-handlers.md")
+    for name in ("use/retries.md", "use/handlers.md", "use/time-outs-and-crashes.md")
     for number in range(len(blocks(name, "python")))
 ]
 
@@ -65,22 +65,24 @@ def test_the_ladder_is_as_its_picture_has_it(reader: dict[str, Any], sqs_world: 
 
 def test_the_tests_on_the_page_about_order_pass(sqs_world: SqsWorld, service_bus_world: ServiceBusWorld) -> None:
     names: dict[str, Any] = {}
-    for example in blocks("order.md", "python"):
-        exec(compile(example, "order.md", "exec"), names)
+    for example in blocks("use/order.md", "python"):
+        exec(compile(example, "use/order.md", "exec"), names)
 
     names["test_an_order_waits_for_the_one_before_it_in_its_group"](sqs_world)
     names["test_an_order_waits_for_the_one_before_it_in_its_session"](service_bus_world)
 
 
 def test_the_page_about_the_ladder_has_the_same_picture() -> None:
-    [picture, *_], [shown, *_] = blocks(README, "text"), blocks("the-ladder.md", "text")
+    [picture, *_], [shown, *_] = blocks(README, "text"), blocks("use/retries.md", "text")
 
     assert shown == picture.splitlines(keepends=True)[0]
 
 
 @pytest.mark.parametrize("endpoint", [SqsEndpoint, ServiceBusEndpoint])
 def test_each_setting_of_an_endpoint_is_in_its_table(endpoint: type) -> None:
-    table = section("handlers.md", "## Settings of an endpoint").split(f"| `{endpoint.__name__}` |")[1].split("\n\n")[0]
+    table = (
+        section("use/handlers.md", "## Settings of an endpoint").split(f"| `{endpoint.__name__}` |")[1].split("\n\n")[0]
+    )
     settings = {each.name for each in signature(endpoint).parameters.values() if each.kind is each.KEYWORD_ONLY}
 
     named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
@@ -88,6 +90,7 @@ def test_each_setting_of_an_endpoint_is_in_its_table(endpoint: type) -> None:
 
 
 def test_each_page_is_named_in_the_readme() -> None:
-    named = set(re.findall(r"\]\(docs/([\w-]+\.md)", page(README)))
+    named = set(re.findall(r"\]\(docs/([\w/-]+\.md)", page(README)))
+    pages = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
 
-    assert named == {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert {path.as_posix() for path in pages if path.parts[0] != "internals"} <= named

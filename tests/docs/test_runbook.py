@@ -1,4 +1,4 @@
-"""docs/runbook.md: each alarm of both templates has its line, and so has each metric."""
+"""docs/run/on-call.md: each alarm of both templates has its line, and so has each metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from infra.features import FEATURES, asking_for
 from infra.sam_template import template
 from recoverable.extensions._metrics import METRICS
 
-PAGE = page("runbook.md")
+PAGE = page("run/on-call.md")
 
 
 def lines(pattern: str) -> list[str]:

@@ -24,7 +24,7 @@ from recoverable_operate.rules import (
 )
 from recoverable_operate.templates._service_bus_resources import duration, life
 
-PAGE = "terraform-on-azure.md"
+PAGE = "deploy/terraform-on-azure.md"
 MAIN = files(page(PAGE))["main.tf"]
 ROLES: dict[str, Any] = {"Azure Service Bus Data Receiver": "receive", "Azure Service Bus Data Sender": "send"}
 QUEUE, APP = "azurerm_servicebus_queue", "azurerm_function_app_flex_consumption"

@@ -14,7 +14,7 @@ from botocore.stub import Stubber
 from docs.pages import blocks, page
 from recoverable_local.testing import SqsWorld
 
-PAGE = "which-when.md"
+PAGE = "start/is-it-for-you.md"
 
 
 @pytest.fixture

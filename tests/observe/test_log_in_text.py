@@ -12,7 +12,7 @@ from builders import QUEUE
 from observe.clouds import climb, failing, settings
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
-PAGE = (Path(__file__).parents[2] / "docs" / "observe.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "run/watch.md").read_text(encoding="utf-8")
 TAILS = [
     "[action=immediate_retry attempt=1 round=0 queue=orders exception=builders.Boom]",
     "[action=delayed_retry attempt=2 round=0 queue=orders exception=builders.Boom]",

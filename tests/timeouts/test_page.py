@@ -34,7 +34,7 @@ def account(moto: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
 def test_what_the_page_schedules_it_cancels() -> None:
     store = DynamoDbStore("timeouts", timeout=10.0)
     store.create_table()
-    exec(blocks("timeouts.md", "python")[SCHEDULING], {})
+    exec(blocks("use/later.md", "python")[SCHEDULING], {})
 
     assert scan(store) == []
 
@@ -42,7 +42,7 @@ def test_what_the_page_schedules_it_cancels() -> None:
 def test_the_reminder_of_an_order_is_stored(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     store, names, world = account.store(DynamoDbStore), dict[str, Any](), SqsWorld(start=START)
     monkeypatch.setenv("TIMEOUTS_TABLE", store._table.name)
-    exec(blocks("timeouts.md", "python")[ON_YOUR_MACHINE], names)
+    exec(blocks("use/later.md", "python")[ON_YOUR_MACHINE], names)
     world.serve("orders", SqsEndpoint(names["place_order"]))
     world.send("orders", {"id": "1001", "card": "good"})
     world.run(for_=seconds(1))
@@ -55,6 +55,6 @@ def test_the_reminder_of_an_order_is_stored(account: Cloud, monkeypatch: pytest.
 @pytest.mark.parametrize("number", [RETRYING, DISPATCHING, NSERVICEBUS])
 def test_its_functions_can_be_called_by_lambda(number: int) -> None:
     names: dict[str, object] = {}
-    exec(blocks("timeouts.md", "python")[number], names)
+    exec(blocks("use/later.md", "python")[number], names)
 
     assert callable(names["handler"])

@@ -193,7 +193,7 @@ def searchable(decision: Decision) -> dict[str, object]:
 
 
 def tail_of(fields: dict[str, object]) -> str:
-    """Return the fields as text, for a log that keeps nothing else; docs/observe.md has the query that reads them."""
+    """Return the fields as text, for a log that keeps nothing else; docs/run/watch.md has the query that reads them."""
     shown = [f"{name}={fields.get(name, '')}" for name in ("action", "attempt", "round", "queue")]
     if "exception_type" in fields:
         shown.append(f"exception={fields['exception_type']}")

@@ -23,7 +23,7 @@ LONGEST_WAIT = timedelta(minutes=15)
 
 DEFAULT_LONGEST_WAIT = timedelta(minutes=5)
 """The longest deferral unless another is set: on SQS it costs as many invocations as 15 minutes without a grid would
-(docs/outages.md, the waves after an outage)."""
+(docs/internals/outages.md, the waves after an outage)."""
 
 GRID = timedelta(seconds=10)
 """The longest step between two moments at which deferrals on SQS fall due, so that they come together and fill batches."""

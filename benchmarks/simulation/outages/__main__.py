@@ -1,4 +1,4 @@
-"""`make outages`: simulates an outage of an hour for each way to meet it, and prints the table of docs/outages.md."""
+"""`make outages`: simulates an outage of an hour for each way to meet it, and prints the table of docs/internals/outages.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as the table of docs/outages.md."""
+"""Results as the table of docs/internals/outages.md."""
 
 from __future__ import annotations
 

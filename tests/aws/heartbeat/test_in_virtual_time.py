@@ -89,7 +89,7 @@ def minutes_until_noticed(heartbeat: timedelta | None, **settings: Any) -> float
 def test_a_crash_is_noticed_as_soon_as_the_page_says(words: str, heartbeat: timedelta | None) -> None:
     minutes = round(minutes_until_noticed(heartbeat), 1)
 
-    assert f"| {words} | {minutes:g} |" in section("long-handlers.md", "## How soon a crash is noticed")
+    assert f"| {words} | {minutes:g} |" in section("use/time-outs-and-crashes.md", "## How soon a crash is noticed")
 
 
 def test_a_crash_before_the_first_call_got_through_waits_for_the_full_time() -> None:

@@ -1,4 +1,4 @@
-"""The examples of docs/idempotency.md for AWS do what the page says, on moto's SQS and DynamoDB."""
+"""The examples of docs/use/idempotency.md for AWS do what the page says, on moto's SQS and DynamoDB."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recoverable import Message, RetryAfter
 from servers.moto import REGION, client_at
 from servers.queues import Queue, bodies
 
-WRONG, SYNC, ASYNC = blocks("idempotency.md", "python")[:3]
+WRONG, SYNC, ASYNC = blocks("use/idempotency.md", "python")[:3]
 HANDLERS = {"plain": "place_order", "coroutine": "place_order_async"}
 
 
@@ -52,7 +52,7 @@ class Page:
         self.charged: list[Any] = []
         self.names: dict[str, Any] = {"charge": self.charge}
         for block in (SYNC, ASYNC, WRONG):
-            exec(compile(block, "idempotency.md", "exec"), self.names)
+            exec(compile(block, "use/idempotency.md", "exec"), self.names)
 
     def charge(self, order: Any) -> Any:
         """Charge an order, and return the receipt."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
 
-from docs.pages import anchors, blocks, commands, page
+from docs.pages import blocks, commands, page
 from infra.azure.bicep import ROOT, SOURCE, Deployment, parsed
 from infra.azure.bicep_names import names_declared, names_used
 from infra.azure.host_json import HOST
@@ -21,7 +21,7 @@ from recoverable.headers import TIME_SENT
 from recoverable_local.service_bus import SeenMessage, ServiceBusNamespace
 from recoverable_operate._cli import main
 
-NAME = "deploying-on-azure.md"
+NAME = "deploy/azure.md"
 PAGE = page(NAME)
 DEPLOYED = Deployment()
 TYPED = [command for block in blocks(NAME, "console") for command in commands(block)]
@@ -170,10 +170,3 @@ def test_the_files_that_commands_take_are_there() -> None:
 
     assert taken == {"infra/azure/main.bicep", "local.settings.example.json"}
     assert all((ROOT / path).is_file() for path in taken)
-
-
-def test_a_link_within_the_repository_leads_somewhere() -> None:
-    for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", PAGE):
-        target = (ROOT / "docs" / path).resolve() if path else ROOT / "docs" / NAME
-        assert target.exists(), path
-        assert not anchor or anchor in anchors(target.read_text()), anchor

@@ -1,4 +1,4 @@
-"""The workbook: its queries are those of docs/observe.md, and read the lines that functions log."""
+"""The workbook: its queries are those of docs/run/watch.md, and read the lines that functions log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recoverable_local.testing import ServiceBusWorld
 
 ROOT = Path(__file__).parents[3]
 WORKBOOK = json.loads((ROOT / "infra" / "azure" / "workbook.json").read_text(encoding="utf-8"))
-PAGE = (ROOT / "docs" / "observe.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "run/watch.md").read_text(encoding="utf-8")
 QUERIES: dict[str, str] = {item["name"]: item["content"]["query"] for item in WORKBOOK["items"] if item["type"] == 3}
 EXTRACTS = r'(\w+) = (?:toint\()?extract\(@"([^"]+)", 1, message\)'
 ACTIONS = {"immediate_retry", "delayed_retry", "move_to_error", "discard", "deferral"}

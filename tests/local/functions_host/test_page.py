@@ -8,7 +8,7 @@ import pytest
 
 from docs.pages import blocks
 
-PAGE = "local-functions-host.md"
+PAGE = "use/local-azure.md"
 
 
 @pytest.mark.slow

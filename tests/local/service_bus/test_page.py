@@ -9,7 +9,7 @@ import pytest
 
 from docs.pages import blocks, page
 
-PAGE = "service-bus-emulator.md"
+PAGE = "use/local-service-bus.md"
 
 
 @pytest.mark.slow  # the SDK takes a second to open and close its links

@@ -1,4 +1,4 @@
-"""Check that the examples of docs/testing.md run, and that its tables are the contract's."""
+"""Check that the examples of docs/use/testing.md run, and that its tables are the contract's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from local.testing.hosts import contract as hosts
 from recoverable_local.testing.aws.fault_points import ANYWHERE, STEPS, possible_faults
 from recoverable_local.testing.azure import fault_points as service_bus
 
-PAGE = "testing.md"
+PAGE = "use/testing.md"
 
 
 EXAMPLES = examples(PAGE)

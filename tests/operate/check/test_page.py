@@ -15,7 +15,7 @@ from sources import OPERATE
 
 AWS = OPERATE / "_check" / "aws_client.py"
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "deploy/check.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> dict[str, str]:

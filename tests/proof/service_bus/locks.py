@@ -17,7 +17,7 @@ from recoverable_local.testing import ServiceBusWorld
 QUEUE = "jobs"
 
 GIVEN_UP = {156: ["INNOCENT: 5 was given up after 25 runs", "RUNS: 5 ran 25 times, 1 to 13 are allowed"]}
-"""What is broken in which of the worlds from 0 to 199: docs/limits.md has their number."""
+"""What is broken in which of the worlds from 0 to 199: docs/peers/limits.md has their number."""
 
 MOST_IN_COMPANY = 13
 """Runs of a message in batches that outlived their locks: ten before it counts as failed even so, and three alone."""

@@ -1,4 +1,4 @@
-"""Test your real function in virtual time, on SQS and Lambda or on Service Bus and Functions; see docs/testing.md."""
+"""Test your real function in virtual time, on SQS and Lambda or on Service Bus and Functions; see docs/use/testing.md."""
 
 from __future__ import annotations
 

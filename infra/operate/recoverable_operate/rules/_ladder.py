@@ -118,5 +118,5 @@ def variable_problems(name: str, variables: Mapping[str, str | Unknown]) -> Iter
             name,
             f"{name} has a variable {stranger}, which this package does not read",
             "what it is to set has its default",
-            "write one of the names in docs/the-ladder.md#settings-from-environment-variables",
+            "write one of the names in docs/use/retries.md#settings-from-environment-variables",
         )

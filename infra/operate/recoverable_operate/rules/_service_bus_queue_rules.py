@@ -14,10 +14,10 @@ from recoverable_operate.rules._rule import Problem, Unknown, all_of, known, ref
 from recoverable_operate.rules._sqs_queue_rules import LADDER_PART
 
 SPARE_DELIVERIES = 6
-"""`maxDeliveryCount` is at least the immediate retries plus this number (docs/the-ladder.md, unreported deliveries)."""
+"""`maxDeliveryCount` is at least the immediate retries plus this number (docs/use/retries.md, unreported deliveries)."""
 
 ORDERED_SPARE_DELIVERIES = 10
-"""And with `sessions="ordered"` all attempts plus this number (docs/order.md)."""
+"""And with `sessions="ordered"` all attempts plus this number (docs/use/order.md)."""
 
 
 @rule(

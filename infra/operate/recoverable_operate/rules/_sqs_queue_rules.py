@@ -15,10 +15,10 @@ VISIBILITY_FACTOR = 6
 """The visibility timeout is this many function time-outs ("Creating and configuring an Amazon SQS event source mapping", Lambda)."""
 
 SPARE_RECEIVES = 6
-"""`maxReceiveCount` of a standard queue is at least the immediate retries plus this number (docs/the-ladder.md, unreported deliveries)."""
+"""`maxReceiveCount` of a standard queue is at least the immediate retries plus this number (docs/use/retries.md, unreported deliveries)."""
 
 FIFO_SPARE_RECEIVES = 10
-"""`maxReceiveCount` of a FIFO queue is at least all attempts plus this number (docs/order.md)."""
+"""`maxReceiveCount` of a FIFO queue is at least all attempts plus this number (docs/use/order.md)."""
 
 LONGEST_RETENTION = timedelta(days=14)
 """The longest `MessageRetentionPeriod` (SQS API reference, SetQueueAttributes)."""
@@ -205,7 +205,7 @@ def message_size(deployed: OnSqs) -> Iterator[Problem]:
 
 
 LADDER_PART = 4
-"""Where the order is kept, what waits behind a message ages unseen: the ladder takes up to this part of the retention (docs/order.md)."""
+"""Where the order is kept, what waits behind a message ages unseen: the ladder takes up to this part of the retention (docs/use/order.md)."""
 
 
 @rule("Messages live longer than the ladder takes: the longest delay; on a FIFO queue four times all delays.")

@@ -1,4 +1,4 @@
-"""List what the tests of hosts state, and the known deviations: behaviour × host, and the tables of docs/testing.md."""
+"""List what the tests of hosts state, and the known deviations: behaviour × host, and the tables of docs/use/testing.md."""
 
 from __future__ import annotations
 
