@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from azure.servicebus._pyamqp import _encode
 
 from local.functions_host.conftest import Start
 from local.functions_host.running_functions import RunningFunctions
@@ -48,6 +49,20 @@ def test_a_message_after_a_quiet_time_is_handled(start: Start, minutes: int) -> 
 
     assert outcomes(running, 2) == [(Returned(), "completed")] * 2
     assert running.host.queue("orders").depth() == Depth()
+
+
+def test_a_message_that_cannot_be_decoded_is_named_and_the_others_go_on(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_encode._ENCODE_MAP, "RAW", lambda output, value, **_: output.extend(value))
+    map_for_a_key = {"TYPE": "RAW", "VALUE": b"\xc1\x06\x02\xc1\x01\x00\xa1\x00"}
+    running = start(max_delivery_count=1)
+    running.host.send("orders", "odd", application_properties={"map": map_for_a_key})
+    running.ended(1)
+    running.host.send("orders", "good")
+
+    why = "the message cannot be passed to the function: one of its application properties cannot be decoded by azure-servicebus"
+    assert outcomes(running, 2) == [(Raised(why), "abandoned"), (Returned(), "completed")]
 
 
 def test_what_a_function_raises_on_is_abandoned_and_comes_back_counted(start: Start) -> None:

@@ -17,6 +17,7 @@ from azure.servicebus.amqp import AmqpAnnotatedMessage, AmqpMessageProperties
 from operate.azure.conftest import Bus
 from operate.failing import fault_headers
 from recoverable_operate.errors import mark_types
+from recoverable_operate.errors._azure import client
 from recoverable_operate.errors._azure.amqp_types import decimal_from, decimal_text
 from recoverable_operate.errors._azure.messages import record_of
 from recoverable_operate.errors._azure.typed_values import plain_value, typed_value
@@ -133,10 +134,17 @@ def test_a_decimal_is_shown_as_its_sender_meant_it(raw: bytes, text: str) -> Non
     assert decimal_text(decimal_from(raw)) == text
 
 
-def test_an_sdk_without_a_table_of_decoders_goes_on_without_marks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(_decode, "_DECODE_BY_CONSTRUCTOR")
+def test_an_sdk_without_a_table_of_decoders_goes_on_without_marks_and_the_plan_says_so(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bus.send_failed()
 
-    assert mark_types() is False
+    with monkeypatch.context() as without:
+        without.delattr(_decode, "_DECODE_BY_CONSTRUCTOR")
+        marks = mark_types()
+    monkeypatch.setattr(client, "mark_types", lambda: marks)
+
+    assert (marks, "the width that the SDK chooses" in bus.run("retry", "--to", "bills").err) == (False, True)
 
 
 @pytest.mark.parametrize("value", [7, 0.5, True, None, UUID(int=7), datetime(2026, 1, 2, tzinfo=UTC), "text"])
@@ -170,8 +178,8 @@ def test_a_message_without_a_body_goes_back_as_an_empty_one(bus: Bus) -> None:
 def test_what_no_copy_can_have_is_named_and_left_before_anything_is_sent(
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(_encode._ENCODE_MAP, "CHAR", lambda output, value, **_: output.extend(b"\x73" + value))
-    bus.send_failed("odd", headers={"letter": typed("CHAR", b"\0\0\0A")})
+    write_bytes(monkeypatch)
+    bus.send_failed("odd", headers={"letter": typed("RAW", b"\x73\0\0\0A")})
     bus.send_failed("good", headers=fault_headers("bills"))
     with bus.client.get_queue_sender("orders-error") as sender:
         sender.send_messages(AmqpAnnotatedMessage(value_body="a value"))
@@ -179,8 +187,71 @@ def test_what_no_copy_can_have_is_named_and_left_before_anything_is_sent(
     planned, ran = bus.run("retry", "--to", "bills"), bus.run("retry", "--yes", "--to", "bills")
 
     left = [
-        "leave 1: message 1 cannot be copied: its properties have 'letter' of AMQP's type char",
+        "leave 1: message 1 cannot be copied: 'letter' of its properties is an AMQP char",
         "leave 1: message 3 cannot be copied: its body is an AMQP value",
     ]
     assert ([line for line in planned.out.splitlines() if line.startswith("leave")], ran.status) == (left, PARTLY)
     assert (bus.bodies("bills"), len(bus.seen())) == (["good"], 2)
+
+
+def write_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the SDK write the bytes of a value of the type RAW as they are."""
+    monkeypatch.setitem(_encode._ENCODE_MAP, "RAW", lambda output, value, **_: output.extend(value))
+
+
+def nested(depth: int) -> bytes:
+    """Return a list in a list, and so on, as AMQP writes them."""
+    inner = b"\x40"
+    for _ in range(depth):
+        inner = b"\xd0" + (len(inner) + 4).to_bytes(4, "big") + (1).to_bytes(4, "big") + inner
+    return inner
+
+
+KEY_OF_A_MAP = b"\xc1\x06\x02\xc1\x01\x00\xa1\x00"
+
+STRANGE = {
+    "a char": (b"\x73\0\0\0A", "is an AMQP char"),
+    "a decimal of 64 bits": (b"\x84" + bytes(8), "is an AMQP decimal64"),
+    "a char in a list": (b"\xc0\x06\x01\x73\0\0\0A", "is an AMQP char"),
+    "an array": (b"\xe0\x06\x01\x73\0\0\0A", "is an AMQP array"),
+    "lists in lists": (nested(70), "cannot be decoded"),
+    "a map with a map for a key": (KEY_OF_A_MAP, "cannot be decoded"),
+    "a UUID with a descriptor": (b"\x00\xa3\x01a\x98" + bytes(16), "cannot be decoded"),
+    "two descriptors": (b"\x00\xa3\x01a\x00\xa3\x01b\xa1\x01x", "cannot be decoded"),
+}
+"""Values that azure-servicebus cannot read or write, and what is said about them."""
+
+
+def send_strange(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Send a message with each strange value, a good one behind each. Return why each of the former cannot be copied."""
+    write_bytes(monkeypatch)
+    reasons = list[str]()
+    with bus.client.get_queue_sender("orders-error") as sender:
+        for section, named in (("application_properties", "properties"), ("annotations",) * 2, ("footer",) * 2):
+            for name, (raw, why) in STRANGE.items():
+                value: Any = {section: {"p": typed("RAW", raw)}}
+                sender.send_messages(AmqpAnnotatedMessage(data_body=name.encode(), **value))
+                sender.send_messages(ServiceBusMessage("good"))
+                reasons.append(f"message {2 * len(reasons) + 1} cannot be copied: 'p' of its {named} {why}")
+    return reasons
+
+
+def test_what_cannot_be_decoded_is_named_and_left_by_each_verb_and_all_others_go_on(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    reasons = send_strange(bus, monkeypatch)
+    count, file = len(reasons), str(tmp_path / "exported.jsonl")
+
+    looks = [bus.run(verb, "--json").status for verb in ("list", "groups", "show")]
+    exported = bus.run("export", "--file", file)
+    imported = bus.run("import", "--file", file, "--to", "bills", "--yes")
+    bus.send("good", queue="orders-error")
+    purged = bus.run("purge", "--confirm", "orders-error", "--file", str(tmp_path / "purged.jsonl"))
+    bus.send("good", queue="orders-error")
+    retried, again = [bus.run("retry", "--to", "bills", "--yes") for _ in range(2)]
+
+    changing = (exported, imported, purged, retried, again)
+    unsaid = [each for ran in changing for each in reasons[:20] if each not in ran.out + ran.err]
+    assert (looks, [ran.status for ran in changing], unsaid) == ([DONE] * 3, [PARTLY] * 4 + [REFUSED], [])
+    with bus.receiver() as receiver:
+        assert (len(bus.bodies("bills")), len(receiver.peek_messages(200))) == (count + 1, count)

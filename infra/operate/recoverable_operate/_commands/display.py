@@ -119,6 +119,7 @@ def message_data(message: FailedMessage) -> dict[str, Any]:
         "state": message.state,
         "died": message.died,
         "problem": message.problem,
+        "unsendable": message.unsendable,
     }
 
 
@@ -148,7 +149,9 @@ def watched(session: Session, plan: Plan, outcome: Outcome | None = None) -> Abs
 def finish_look(session: Session, plan: Plan) -> int:
     """Print how the look ended, and return the exit status of a verb that only looks."""
     say_ending(session, plan)
-    if plan.ending:
+    for why, count in plan.refused.items():
+        session.terminal.note(f"import does not send {count} back: {why}")
+    if plan.ending or plan.refused:
         return PARTLY
     return DONE if plan.matched else NOTHING
 

@@ -18,6 +18,7 @@ from recoverable_operate._commands.display import finish_look, watched
 from recoverable_operate._commands.session import Session, run_with_queue
 from recoverable_operate.errors import OperateError, Plan, matching
 from recoverable_operate.errors._exchange import line_of
+from recoverable_operate.errors._sweep import lacks_copy
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +40,7 @@ def export(session: Session, arguments: argparse.Namespace) -> int:
     with nullcontext() if file.isatty() else watched(session, plan):
         for message in matching(session.queue, filter_of(arguments), arguments.limit, plan):
             file.write(line_of(message, session.queue))
+            lacks_copy(message, plan)
     file.flush()
     if arguments.file:
         file.close()

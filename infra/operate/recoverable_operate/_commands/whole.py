@@ -68,6 +68,8 @@ def way(message: FailedMessage) -> Iterator[str]:
     )
     if message.problem:
         yield f"        cannot be read: {message.problem}; it is sent back only where --to names a queue"
+    if message.unsendable:
+        yield f"        cannot be copied: {message.unsendable}; it stays where it is"
     yield from (f"  {time_text(moment)}  {what}" for moment, what in steps if moment)
     if message.redrives:
         yield f"  sent back {message.redrives} times before"

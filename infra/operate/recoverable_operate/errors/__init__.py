@@ -4,7 +4,14 @@ boto3 and azure-servicebus are imported when a queue is opened: they are of the 
 """
 
 from recoverable_operate.errors._aws.client import SqsErrorQueue
-from recoverable_operate.errors._azure.amqp_types import MarkedInt, RawDecimal, decimal_text, id_text
+from recoverable_operate.errors._azure.amqp_types import (
+    Foreign,
+    MarkedBytes,
+    MarkedInt,
+    RawDecimal,
+    decimal_text,
+    id_text,
+)
 from recoverable_operate.errors._azure.client import ServiceBusErrorQueue
 from recoverable_operate.errors._azure.entity import Entity
 from recoverable_operate.errors._azure.marking_client import mark_types
@@ -18,7 +25,7 @@ from recoverable_operate.errors._sending import Outcome, Redrive, Settings
 from recoverable_operate.errors._sweep import Plan, matching, plan_redrive
 
 __all__ = [
-    "Clock", "Entity", "ErrorQueue", "FailedMessage", "Filter", "Group", "Journal", "MarkedInt", "OperateError", "Outcome", "Plan",
-    "RawDecimal", "Redrive", "Rules", "ServiceBusErrorQueue", "Settings", "SqsErrorQueue", "Stop", "SystemClock", "Tally",
+    "Clock", "Entity", "ErrorQueue", "FailedMessage", "Filter", "Foreign", "Group", "Journal", "MarkedBytes", "MarkedInt",
+    "OperateError", "Outcome", "Plan", "RawDecimal", "Redrive", "Rules", "ServiceBusErrorQueue", "Settings", "SqsErrorQueue", "Stop", "SystemClock", "Tally",
     "decimal_text", "group_of", "id_text", "mark_types", "matching", "open_entity", "parse_where", "plan_redrive",
 ]  # fmt: skip

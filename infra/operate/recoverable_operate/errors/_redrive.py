@@ -82,11 +82,14 @@ def destination(message: FailedMessage, rules: Rules, *, trusted_source: bool) -
 
 def reason_to_stay(message: FailedMessage, rules: Rules) -> str | None:
     """Return why a message is sent nowhere, whatever its headers say; None when it may be."""
-    if message.unsendable:
-        return f"message {message.broker_id} cannot be copied: {message.unsendable}"
-    if message.problem and rules.to is None:
+    if message.problem and not message.unsendable and rules.to is None:
         return f"cannot be read ({message.problem}); it goes only where --to names a queue"
-    return None
+    return reason_without_copy(message)
+
+
+def reason_without_copy(message: FailedMessage) -> str | None:
+    """Return why neither a queue nor a file can have a copy of a message; None when they can."""
+    return f"message {message.broker_id} cannot be copied: {message.unsendable}" if message.unsendable else None
 
 
 def by_address(address: str, allowed: Collection[str], rules: Rules) -> Target | Refusal:

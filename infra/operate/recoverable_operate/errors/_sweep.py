@@ -12,7 +12,7 @@ from typing import Protocol, assert_never
 from recoverable_operate.errors._holding import SentIds
 from recoverable_operate.errors._message import ACTIVE, FailedMessage, Tally, tally
 from recoverable_operate.errors._queue import ErrorQueue
-from recoverable_operate.errors._redrive import Refusal, Rules, Target, destination, ladder_time
+from recoverable_operate.errors._redrive import Refusal, Rules, Target, destination, ladder_time, reason_without_copy
 
 MOST_ALLOW = 20
 """Queues that a plan lists for `--allow`; hostile headers may name any number."""
@@ -149,11 +149,18 @@ def note_refusal(plan: Plan, reason: str, allow: str | None) -> None:
         plan.allow.add(allow)
 
 
+def lacks_copy(message: FailedMessage, plan: Plan) -> bool:
+    """True if neither a queue nor a file can have a copy of a message, which is then counted among those that stay."""
+    if (why := reason_without_copy(message)) is not None:
+        note_refusal(plan, why, None)
+    return why is not None
+
+
 def plan_purge(queue: ErrorQueue, wanted: Wanted, limit: int | None, plan: Plan) -> None:
     """Look at the queue, and choose what the filter chooses for deletion."""
     for message in matching(queue, wanted, limit, plan):
         if message.state != ACTIVE:
             plan.waiting += 1
-            continue
-        queue.choose(message, "")
-        plan.targets[""] += 1
+        elif not lacks_copy(message, plan):
+            queue.choose(message, "")
+            plan.targets[""] += 1

@@ -10,6 +10,7 @@ import azure.functions as func
 import pytest
 from azure.functions.servicebus import ServiceBusMessageInConverter
 from azure.servicebus import ServiceBusMessage
+from azure.servicebus._pyamqp import _encode
 from azure.servicebus.amqp import AmqpAnnotatedMessage, AmqpMessageProperties
 
 from local.testing.azure.apps import QUEUE, app
@@ -126,6 +127,25 @@ def test_properties_come_as_json_has_them(service_bus_world: ServiceBusWorld) ->
     service_bus_world.send(QUEUE, "x", attributes={"id": UUID(int=1), "big": {"TYPE": "LONG", "VALUE": 2**40}})
     [message] = delivered(service_bus_world)
     assert message.application_properties == {"id": str(UUID(int=1)), "big": 2**40}
+
+
+def test_a_char_comes_as_its_letter(service_bus_world: ServiceBusWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_encode._ENCODE_MAP, "RAW", lambda output, value, **_: output.extend(value))
+    service_bus_world.send(QUEUE, "x", attributes={"letter": {"TYPE": "RAW", "VALUE": b"\x73\0\0\0A"}})
+    [message] = delivered(service_bus_world)
+    assert message.application_properties == {"letter": "A"}
+
+
+def test_what_cannot_be_decoded_is_no_call_and_the_others_go_on(
+    service_bus_world: ServiceBusWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_encode._ENCODE_MAP, "RAW", lambda output, value, **_: output.extend(value))
+    map_for_a_key = {"TYPE": "RAW", "VALUE": b"\xc1\x06\x02\xc1\x01\x00\xa1\x00"}
+    service_bus_world.create_queue(QUEUE, max_delivery_count=2)
+    service_bus_world.send(QUEUE, "odd", attributes={"map": map_for_a_key})
+    service_bus_world.send(QUEUE, "good")
+    [message] = delivered(service_bus_world)
+    assert message.get_body() == b"good"
 
 
 def test_a_date_is_the_same_text_for_the_function_and_for_the_test(service_bus_world: ServiceBusWorld) -> None:

@@ -22,6 +22,7 @@ from recoverable_local.functions_host.worker.outcomes import Outcome, Raised, Re
 from recoverable_local.functions_host.worker.rpc import to_metadata, to_rpc
 from recoverable_local.functions_host.worker.workers import Workers
 from recoverable_local.outcomes import Died, TimedOut
+from recoverable_operate.errors import id_text
 
 Messages = Sequence[ServiceBusReceivedMessage]
 Settle = Callable[[ServiceBusReceiver, ServiceBusReceivedMessage], Awaitable[None]]
@@ -117,4 +118,4 @@ class Invocations:
 
 def _delivered(message: ServiceBusReceivedMessage) -> Delivered:
     count = (message.delivery_count or 0) + 1
-    return Delivered(message.message_id or "", message.sequence_number or 0, count)
+    return Delivered(id_text(message.message_id) or "", message.sequence_number or 0, count)

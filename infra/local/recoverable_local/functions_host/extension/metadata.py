@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recoverable_local.functions_host.extension.timestamps import timestamp_text
 from recoverable_local.functions_host.worker.rpc import Json, format_time, longs
-from recoverable_operate.errors import MarkedInt, RawDecimal, decimal_text, id_text
+from recoverable_operate.errors import Foreign, MarkedBytes, MarkedInt, RawDecimal, decimal_text, id_text
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusReceivedMessage
@@ -69,9 +69,7 @@ def body_of(message: ServiceBusReceivedMessage) -> bytes:
 
 def _metadata(message: ServiceBusReceivedMessage) -> dict[str, Any]:
     enqueued, expires = message.enqueued_time_utc, message.expires_at_utc
-    properties: dict[str, Any] = {
-        _text(name): _value(value) for name, value in (message.application_properties or {}).items()
-    }
+    properties = {} if message.application_properties is None else _value(message.application_properties)
     return {
         "DeliveryCount": (message.delivery_count or 0) + 1,
         "DeadLetterSource": message.dead_letter_source,
@@ -135,6 +133,8 @@ def _text(name: object) -> str:
 def _value(value: Any) -> Any:
     """Convert a property's value. The SDK returns strings as bytes, so bytes that are UTF-8 become a string."""
     match value:
+        case Foreign():
+            raise ValueError("one of its application properties cannot be decoded by azure-servicebus")
         case bytes():
             return _text_or_bytes(value)
         case MarkedInt(amqp_type="TIMESTAMP"):
@@ -150,7 +150,8 @@ def _value(value: Any) -> Any:
 
 
 def _text_or_bytes(value: bytes) -> str | bytes:
+    is_char = isinstance(value, MarkedBytes) and value.amqp_type == "CHAR"
     try:
-        return value.decode()
+        return value.decode("utf-32-be" if is_char else "utf-8")
     except UnicodeDecodeError:
         return value

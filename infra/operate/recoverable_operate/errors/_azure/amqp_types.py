@@ -23,6 +23,9 @@ NAMES = {
 }  # fmt: skip
 """The SDK's name of the type of each constructor that shares its Python type with others."""
 
+COMPOUND = {0xC0: 1, 0xC1: 1, 0xE0: 1, 0xD0: 4, 0xD1: 4, 0xF0: 4}
+"""The constructors of lists, maps and arrays, with the bytes in which each says how long it is (AMQP 1.0, "Primitive Type Definitions")."""
+
 UNSENDABLE = frozenset(("ARRAY", "CHAR", "DECIMAL32", "DECIMAL64", "FOREIGN"))
 """Types of which the SDK cannot write a copy."""
 
@@ -50,8 +53,8 @@ class MarkedList(Marked, list[Any]):
     """An array."""
 
 
-class Foreign(Marked):
-    """A value whose descriptor the SDK loses."""
+class Foreign(Marked, dict[Any, Any]):
+    """A value that the SDK cannot decode, or whose descriptor it loses; a section of a message too, in place of its map."""
 
     amqp_type = "FOREIGN"
 

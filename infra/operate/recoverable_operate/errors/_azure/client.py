@@ -12,6 +12,7 @@ from recoverable_operate.errors._azure import messages as wire
 from recoverable_operate.errors._azure.answers import describe
 from recoverable_operate.errors._azure.entity import Entity, entity_of
 from recoverable_operate.errors._azure.locks import Locks
+from recoverable_operate.errors._azure.marking_client import mark_types
 from recoverable_operate.errors._azure.passed import Passed
 from recoverable_operate.errors._azure.receiver_client import Receiver
 from recoverable_operate.errors._azure.senders_client import Senders
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusReceivedMessage
 
 BATCH = 10
+
+WITHOUT_MARKS = (
+    "This version of azure-servicebus does not say which of AMQP's types a value has: what is sent back keeps its kind, such as "
+    "number or text, and gets the width that the SDK chooses."
+)
 
 MOST_COUNTED = 1_000
 """Messages of another queue that are counted."""
@@ -100,8 +106,8 @@ class ServiceBusErrorQueue:
         return Backlog(len(active), None, scheduled, oldest, more=len(found) >= MOST_COUNTED)
 
     def notes(self) -> list[str]:
-        """Return nothing for a look, which is a peek and changes nothing."""
-        return []
+        """Return what sending back changes; a look is a peek and changes nothing."""
+        return [] if mark_types() else [WITHOUT_MARKS]
 
     def look(self) -> Generator[FailedMessage, None, None]:
         """Peek at each message once."""

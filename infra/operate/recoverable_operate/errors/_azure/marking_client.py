@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recoverable_operate.errors._azure.amqp_types import (
+    COMPOUND,
     NAMES,
     OPAQUE,
     Foreign,
@@ -36,17 +37,24 @@ def mark_types() -> bool:
     table: list[Decoder | None] | None = getattr(_decode, "_DECODE_BY_CONSTRUCTOR", None)
     if table is None:
         return False
-    if table[DECIMAL] is decode_decimal:
-        return True
+    if table[DECIMAL] is not decode_decimal:
+        mark(table)
+    return True
+
+
+def mark(table: list[Decoder | None]) -> None:
+    """Change a table of decoders."""
     for constructor, name in NAMES.items():
         if decoder := table[constructor]:
             table[constructor] = marking(decoder, name)
     for constructor, (name, width) in OPAQUE.items():
         table[constructor] = opaque(name, width)
     table[DECIMAL] = decode_decimal
+    for constructor, width in COMPOUND.items():
+        if decoder := table[constructor]:
+            table[constructor] = passing_over(decoder, width)
     if described := table[0x00]:
         table[0x00] = marking_described(described, table)
-    return True
 
 
 def marking(decode: Decoder, name: str) -> Decoder:
@@ -59,6 +67,18 @@ def marking(decode: Decoder, name: str) -> Decoder:
         return rest, marked
 
     return decode_marked
+
+
+def passing_over(decode: Decoder, width: int) -> Decoder:
+    """Return the decoder of a list, a map or an array, which passes over one that it cannot decode: in so many bytes each says its length."""
+
+    def decode_or_pass_over(buffer: memoryview, *depth: int) -> tuple[memoryview, Any]:
+        try:
+            return decode(buffer, *depth)
+        except Exception:  # noqa: BLE001  # whatever a sender wrote, it is named, and what lies beside it is decoded
+            return buffer[width + int.from_bytes(buffer[:width], "big") :], Foreign()
+
+    return decode_or_pass_over
 
 
 def opaque(name: str, width: int) -> Decoder:
@@ -87,8 +107,8 @@ def marking_described(decode: Decoder, table: list[Decoder | None]) -> Decoder:
             rest, value = part(rest, *deeper)
             value.descriptor = descriptor
             return rest, value
-        after, value = part(rest, *deeper) if rest[0] else (rest, [])
-        if isinstance(value, list | dict):
+        after, value = part(rest, *deeper)
+        if isinstance(value, list | dict) and rest[0]:
             return decode(buffer, *depth)  # performatives too
         return after, Foreign()
 

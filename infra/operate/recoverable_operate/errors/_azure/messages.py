@@ -87,7 +87,8 @@ def why_unsendable(record: Record) -> str | None:
     for section in ("properties", "annotations", "footer"):
         for name, typed in record.get(section, {}).items():
             if found := sorted(set(types_in(typed)) & UNSENDABLE):
-                return f"its {section} have {name!r} of AMQP's type {found[0].lower()}"
+                which = f"{name!r} of its {section}" if name else f"all of its {section}"
+                return f"{which} {'cannot be decoded' if found[0] == 'FOREIGN' else f'is an AMQP {found[0].lower()}'}"
     return None
 
 

@@ -71,8 +71,9 @@ class SessionErrorQueue:
     def notes(self) -> list[str]:
         """Return what looking does."""
         return [
+            *self._whole.notes(),
             "This queue has sessions: a look holds each session while it reads it. "
-            "Sessions that others hold are named, not read."
+            "Sessions that others hold are named, not read.",
         ]
 
     def look(self) -> Generator[FailedMessage, None, None]:

@@ -14,6 +14,7 @@ from uuid import UUID
 from recoverable.headers import in_whole_characters
 from recoverable_operate.errors._azure.amqp_types import (
     NAMES,
+    Foreign,
     Marked,
     RawDecimal,
     decimal_bits,
@@ -27,7 +28,9 @@ NUMBERS = frozenset(NAMES.values()) - {"ARRAY", "BINARY", "STRING", "SYMBOL"}
 
 
 def typed_values(values: Mapping[Any, Any] | None, *, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return a section of a message with the type of each value."""
+    """Return a section of a message with the type of each value; one that cannot be decoded has one without a name."""
+    if isinstance(values, Foreign):
+        return {"": typed_value(values)}
     named = {text_of(name): value for name, value in (values or {}).items()}
     return {name: typed_value(value) for name, value in named.items() if name not in without}
 
@@ -40,6 +43,8 @@ def typed_value(value: Any) -> dict[str, Any]:
         case Marked():
             plain = {"type": value.amqp_type, "value": marked_value(value)}
             return {"type": "DESCRIBED", "value": [typed_value(value.descriptor), plain]}
+        case list() | dict() if (descriptor := getattr(value, "descriptor", None)) is not None:
+            return {"type": "DESCRIBED", "value": [typed_value(descriptor), typed_parts(value)]}
         case list() | dict():
             return typed_parts(value)
         case _:

@@ -65,8 +65,8 @@ class Content:
         return decode(encoded)[0] if encoded else None
 
     def application_properties(self) -> dict[str, Any]:
-        """Return the application properties, decoded."""
-        return {name: decode(value)[0] for name, value in self.application.items()}
+        """Return the application properties, decoded; as bytes where Python has no value for one, such as a map with a list for a key."""
+        return {name: _decoded(value) for name, value in self.application.items()}
 
     def data(self) -> bytes:
         """Return the body's bytes if it is binary, else its encoded sections."""
@@ -122,6 +122,8 @@ def parse(data: bytes) -> Content:
     noted = _named(_first(sections, _ANNOTATIONS))
     if properties[0] == e.NULL:
         properties[0] = e.string(uuid.uuid4().hex)
+    for each in properties:
+        decode(each)  # what the broker cannot read is refused here, and not when it is looked at
     return Content(
         header=tuple(elements(_first(sections, _HEADER))),
         delivery=_named(_first(sections, _DELIVERY)),
@@ -145,6 +147,13 @@ def _sections(data: bytes) -> tuple[dict[int, list[bytes]], bytes]:
             body += section
         sections.setdefault(code, []).append(section if code == _FOOTER else section[start:])
     return sections, body
+
+
+def _decoded(value: bytes) -> Any:
+    try:
+        return decode(value)[0]
+    except MalformedError:
+        return value
 
 
 def _symbols(code: int, named: Mapping[str, bytes]) -> bytes:
