@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import recoverable  # for annotations: the package imports their classes when they are first looked at
 from recoverable._errors import MessageDeserializationError
-from recoverable._flow.signatures import check_policy
+from recoverable._flow.handlers import check_policy
 from recoverable._frozen import Frozen, field
 from recoverable._limits import (
     MAX_DELAY,

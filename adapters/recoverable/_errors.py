@@ -84,3 +84,9 @@ class TooLarge(ValueError):
     """Raised for a timeout that is too large for the store."""
 
     __module__ = "recoverable.timeouts"  # the name under which users import it
+
+
+class Abandoned(Exception):
+    """Raised to have the host abandon its messages where no exception of a handler says why, and for one that is a BaseException."""
+
+    __module__ = "recoverable.azure"  # the name under which users import it

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from recoverable.azure._batches import log_ambiguous_fields
+from recoverable.azure._messages import log_ambiguous_fields
 
 
 class Broken(logging.Handler):

@@ -10,8 +10,7 @@ import pytest
 from azure.triggers import BODY, ENQUEUED, trigger_message, trigger_messages
 from builders import NOW, QUEUE, platform, recoverability, written
 from recoverable._ladder.delivery import Delivery
-from recoverable.azure._batches import ambiguous_fields, without_ambiguous_fields
-from recoverable.azure._messages import as_list, checked_binary, delivery_of
+from recoverable.azure._messages import ambiguous_fields, as_list, checked_binary, delivery_of, without_ambiguous_fields
 from recoverable.headers import (
     ATTEMPTS,
     DELAYED_RETRIES,

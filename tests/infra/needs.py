@@ -61,9 +61,9 @@ CALLS = [
     Call("aws/_pause.py", "dynamodb", "delete_item", ENDPOINTS, {CIRCUIT}, PAUSE),
     Call("aws/_pause.py", "lambda", "list_event_source_mappings", ENDPOINTS, {ANYTHING}, PAUSE),
     Call("aws/_pause.py", "lambda", "update_event_source_mapping", ENDPOINTS, {MAPPING}, PAUSE),
-    Call("_sqs/objects.py", "s3", "get_object", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "large bodies"),
+    Call("extensions/_s3_bodies.py", "s3", "get_object", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "large bodies"),
     Call(
-        "_sqs/objects.py", "s3", "delete_objects", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "deleted bodies"
+        "extensions/_s3_bodies.py", "s3", "delete_objects", ENDPOINTS, {f"{YOUR_BODIES}/*"}, "deleted bodies"
     ),  # which no parameter asks for
     Call("_sqs/batches.py", "sqs", "send_message_batch", STAMP, {ERRORS}),
     Call("_sqs/batches.py", "sqs", "send_message_batch", DISPATCHER, {ORDERS}, TIMEOUTS),

@@ -10,8 +10,8 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recoverable._flow.event_loop import run_in_loop, within
+from recoverable._flow.handlers import refuse_generator
 from recoverable._flow.invocation import Invocation
-from recoverable._flow.signatures import refuse_generator
 from recoverable._message import Message
 from recoverable.hosting import current_environment
 

@@ -9,7 +9,7 @@ may return an exception for the host.
 from __future__ import annotations
 
 from recoverable._flow.deadline import FOREVER, TOLERANCE
-from recoverable._flow.signatures import refuse_generator
+from recoverable._flow.handlers import refuse_generator
 from recoverable._ladder.settlement import COMPLETE
 
 TYPE_CHECKING = False  # see _frozen.py

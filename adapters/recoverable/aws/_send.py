@@ -19,8 +19,7 @@ from recoverable._sqs.clients import client
 from recoverable._sqs.names import Destination, Topic
 from recoverable.aws._fifo import settle_unsent_in_group
 from recoverable.aws._outgoing import Letter, batch_bytes
-from recoverable.aws._reserve import CALLS, USUAL_CALL
-from recoverable.aws._time_budget import TimeBudget
+from recoverable.aws._time_budget import CALLS, USUAL_CALL, TimeBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import cache
+from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
 from recoverable._ladder.delivery import (
@@ -17,9 +19,9 @@ from recoverable._ladder.delivery import (
 )
 from recoverable._limits import MAX_COUNT
 from recoverable._message import NO_HEADERS, Message
-from recoverable._observe.log import log_unreadable_header
+from recoverable._observe.log import log_safely, log_unreadable_header
 from recoverable.headers import FOLDED, texts
-from recoverable.nservicebus.folding import with_lost
+from recoverable.nservicebus.folding import MessageWithFields, with_lost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,3 +163,37 @@ def checked_binary(messages: object, *, batch: bool) -> list[Any]:
             "included; write data_type=func.DataType.BINARY on the trigger, or use ServiceBusEndpoint.blueprint()"
         )
     return natives
+
+
+def without_ambiguous_fields(natives: list[ServiceBusMessage], queue: str) -> list[Any]:
+    """Return the messages of a batch without the fields of which the host does not say which message has which; log which these are.
+
+    Args:
+        natives: the messages.
+        queue: the name of the queue they came from.
+    """
+    if not (absent := ambiguous_fields(natives)):
+        return natives
+    log_ambiguous_fields(absent, queue)
+    fields = dict.fromkeys(absent | {"label"} if "subject" in absent else absent)
+    return [MessageWithFields(native, fields) for native in natives]
+
+
+def ambiguous_fields(natives: list[ServiceBusMessage]) -> frozenset[str]:
+    """Return the text fields that some messages of a batch have and others not: each without one shifts those of the others."""
+    metadata = natives[0].metadata or {}
+    given = {field: metadata.get(array) for field, array in ARRAYS.items()}
+    return frozenset(
+        field for field, values in given.items() if isinstance(values, list) and 0 < len(values) < len(natives)
+    )
+
+
+@cache
+def log_ambiguous_fields(fields: frozenset[str], queue: str) -> None:
+    """Log, once for a queue in a process, that its messages and their copies lack some fields: they could have another message's."""
+    text = (
+        "Reading %s failed for a batch from '%s' (the host does not say which message has which). Messages and their copies "
+        "are without. Set the field on each message of this queue, or on none."
+    )
+    log = getLogger("recoverable.settlement").warning
+    log_safely(log, text, ", ".join(sorted(fields)), queue, extra={"queue": queue})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from recoverable._errors import Abandoned
 from recoverable._flow.deadline import FOREVER, Deadline
 from recoverable._flow.flow import attempt_each, coroutines, drive
 from recoverable._flow.invocation import Invocation
@@ -16,9 +17,7 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE
 from recoverable._message import outgoing
 from recoverable._rate_limit import gates_of
-from recoverable.azure._batches import without_ambiguous_fields
-from recoverable.azure._errors import Abandoned
-from recoverable.azure._messages import delivery_of
+from recoverable.azure._messages import delivery_of, without_ambiguous_fields
 from recoverable.azure._threads import limited
 from recoverable.azure._waiting import SessionLease, time_here
 from recoverable.hosting import current_environment

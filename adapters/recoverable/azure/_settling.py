@@ -7,6 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
+from recoverable._errors import Abandoned
 from recoverable._flow.flow import attempt_each
 from recoverable._flow.for_host import for_host
 from recoverable._flow.settle import hand_back
@@ -16,7 +17,6 @@ from recoverable._observe.extension import Batch, Hidden, call_later
 from recoverable._observe.record import record_for, request_id_of
 from recoverable._service_bus.app_settings import connection
 from recoverable._service_bus.senders import Broker, broker
-from recoverable.azure._errors import Abandoned
 from recoverable.azure._outgoing import ServiceBusSender, send_acknowledgements, send_outgoing
 from recoverable.azure._settle import CopyNotSent, send_copies
 from recoverable.azure._waiting import wait_in_place

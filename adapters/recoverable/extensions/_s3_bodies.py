@@ -7,7 +7,7 @@ from functools import partial
 
 from recoverable._frozen import Frozen, field
 from recoverable._sqs.answers import describe_error, object_problem
-from recoverable._sqs.objects import MAX_KEYS, delete, get
+from recoverable._sqs.clients import client
 from recoverable._sqs.queues import queue_from_arn
 from recoverable._sqs.wire import pointer_of, wire_of
 from recoverable.hosting import log_safely
@@ -31,6 +31,12 @@ NOT_DELETED = (
     "S3 DeleteObjects failed for %d bodies in '%s' (%s). Their messages are completed; the bodies stay. "
     "Allow the function's role s3:DeleteObject there, or have a lifecycle rule delete them."
 )
+
+MAX_KEYS = 1_000
+"""Objects that one call deletes (Amazon S3 API reference, DeleteObjects)."""
+
+TIMEOUT, ATTEMPTS = 20.0, 3
+"""Seconds for one attempt to get or to delete, and how often it is tried: both calls may be repeated."""
 
 SHORTEST_FETCH = 0.2
 """Seconds that a body gets at least: a handler that reads it as its time ends is stopped by its deadline."""
@@ -195,3 +201,29 @@ PROBLEMS: dict[ObjectProblem, str] = {
     "no bucket": "there is no such bucket",
     "gone": "the object is gone: a lifecycle rule, another receiver of the message, or its sender has deleted it",
 }
+
+
+def get(given: S3Client | None, region: str, bucket: str, key: str) -> bytes:
+    """Return an object's content; errors of the call are raised as they are.
+
+    Args:
+        given: the user's client; None for the process's own.
+        region: the region of that.
+        bucket: the bucket.
+        key: the key.
+    """
+    return s3_client(given, region).get_object(Bucket=bucket, Key=key)["Body"].read()
+
+
+def delete(given: S3Client | None, region: str, bucket: str, keys: Sequence[str]) -> list[str]:
+    """Delete as many objects as one call takes, and return the codes of those that stay; errors of the call are raised as they are."""
+    answer = s3_client(given, region).delete_objects(
+        Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True}
+    )
+    return [str(each.get("Code")) for each in answer.get("Errors", [])]
+
+
+def s3_client(given: S3Client | None, region: str) -> S3Client:
+    """Return the user's client, or else the process's own."""
+    own: S3Client = client("s3", region, TIMEOUT, ATTEMPTS) if given is None else given
+    return own

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
-from recoverable._flow.signatures import refuse_generator
+from recoverable._flow.handlers import refuse_generator
 from recoverable._limits import ASYNC_GENERATOR, COROUTINE, GENERATOR, code_flags, name_of
 from recoverable._observe.log import log_safely
 from recoverable._unreadable import unreadable

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from recoverable.aws._reserve import seconds_to_keep
-from recoverable.aws._time_budget import TimeBudget
+from recoverable.aws._time_budget import TimeBudget, seconds_to_keep
 
 KEPT = [
     # remaining, finished, messages, slowest call: seconds kept
