@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick slow steady lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk docs serverless sam
+.PHONY: demo test check quick slow steady mutants lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk docs serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -33,6 +33,9 @@ slow: $(READY)          ## the others
 
 steady: $(READY)        ## the suite, or TESTS="tests/aws tests/flow", TIMES=5 in different orders, BUSY=4 beside so many busy processes: names what is not green each time
 	PYTHONPATH=tests $(BIN)/python -m steady --times $(or $(TIMES),5) --busy $(or $(BUSY),0) --seed $(or $(SEED),1) $(TESTS)
+
+mutants: $(READY)       ## empties the functions of ROOM=_ladder one after another, and names those that no test of the room misses; TESTS="tests/ladder tests/aws"
+	PYTHONPATH=tests $(BIN)/python -m mutants $(ROOM) $(TESTS)
 
 check: $(READY)         ## style and types
 	$(BIN)/ruff check .
