@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import sleep
 from typing import Any
 
@@ -91,7 +91,7 @@ def test_without_time_for_sends_what_did_not_start_is_reported(
     for body in ("first", "second", "third"):
         orders.send(body)
 
-    reported = mapping(orders, error, spender, spender.context).poll()
+    reported = mapping(orders, error, spender, spender.context, visibility_timeout=timedelta(hours=1)).poll()
 
     assert (spender.runs, reported, dict(proxy.calls)) == (["first"], ["second", "third"], {})
     assert "(no time is left for the call). They stay on the queue and will be redelivered" in caplog.text

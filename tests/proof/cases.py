@@ -43,7 +43,7 @@ class Case:
 
 def case_of(replay: Replay) -> Case:
     """Read a replay."""
-    costly = [s.batch for s in replay.struck if costs(s.fault_name, s.point)] + deaths(replay)
+    costly = [s.batch for s in replay.struck if costs(s.fault_name, s.point)] + deaths(replay) + lost_in_hosts(replay)
     expired = [s.batch for s in replay.struck if s.fault_name in EXPIRES or not_settled(s)]
     unsent = [s for s in replay.struck if s.point.queue in replay.scenario.sends_to]
     refused = [s.batch for s in unsent if s.fault_name == "refused"]
@@ -79,6 +79,21 @@ def deaths(replay: Replay) -> list[tuple[str, ...]]:
     }
     asked = {s.point.invocation for s in replay.struck if s.fault_name in DEADLY}
     return [tuple(replay.batches[number]) for number in sorted(killed - asked)]
+
+
+HOST_ENDS = ("machine lost", "connection cut")
+"""Faults that end a Functions host with all that it holds: other messages too than those of the invocation that they hit."""
+
+
+def lost_in_hosts(replay: Replay) -> list[tuple[str]]:
+    """Return each message of which a host had a delivery that no invocation saw, once for each, where hosts have ended."""
+    if not any(struck.fault_name in HOST_ENDS for struck in replay.struck):
+        return []
+    seen: dict[str, set[int]] = {}
+    for batch in replay.batches.values():
+        for broker_id, delivery in batch.items():
+            seen.setdefault(broker_id, set()).add(delivery)
+    return [(each,) for each, deliveries in seen.items() for _ in range(max(deliveries) - len(deliveries))]
 
 
 def messages(case: Case) -> Iterator[tuple[str, str, list[Life]]]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
 
 import pytest
 
 from proof.catalogue import NAMED
+from proof.fault_names import WRONG_CLOCKS
 from proof.hostile import Reader, retried
 from proof.ladders import ladder
 from proof.promises import broken
+from proof.prove import ALL
 from proof.replaying import replay
 from proof.service_bus.scenarios import Scenario
 from proof.sqs.hostile import SQS
@@ -85,7 +90,46 @@ def test_on_functions_a_killer_takes_what_is_always_in_flight_beside_it_along() 
         ("bus: sessions", {"before settle 4": "lock lost"}),
         ("bus: session and killer", {"before attempt 1": "machine lost", "before settle 8": "unreachable"}),
         ("bus: coroutines", {"before attempt 3": "timed out"}),
+        # its second delivery ends with the host that holds it beside another's invocation
+        ("bus: one chance", {"after invoke 1": "died", "before send_messages 1": "connection cut", "before attempt 4": "machine lost"}),
     ],
-)
+)  # fmt: skip
 def test_what_once_looked_broken_on_service_bus_is_not(scenario: str, schedule: dict[str, str]) -> None:
-    assert broken(replay(NAMED[scenario], schedule)) == []
+    assert broken(replay(ALL[scenario], schedule)) == []
+
+
+JUMPS = ("several instances", "coroutines, header counter", "custom policy")
+"""Scenarios in which a clock that jumped, and one question to SQS without an answer, cost a handler two runs or three."""
+
+
+@pytest.mark.parametrize(
+    ("scenario", "schedule"),
+    [
+        ("several instances", {"after change_message_visibility_batch 1": "clock late", "before get_queue_attributes 2": "exception"}),
+        ("coroutines, header counter", {"after attempt 2": "clock late", "before get_queue_attributes 2": "answer lost"}),
+        ("custom policy", {"after invoke 1": "clock early", "before attempt 4": "clock late", "before get_queue_attributes 3": "reset"}),
+        ("custom policy", {"before attempt 4": "clock late", "before get_queue_attributes 2": "reset"}),
+    ],
+)  # fmt: skip
+def test_a_clock_that_jumps_costs_no_run_where_sqs_does_not_answer_either(
+    scenario: str, schedule: dict[str, str]
+) -> None:
+    assert broken(replay(ALL[scenario], schedule)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", JUMPS)
+def test_a_clock_that_jumps_at_any_step_costs_no_run_with_one_question_unanswered(scenario: str) -> None:
+    assert list(jumps_and_refusals(ALL[scenario])) == []
+
+
+def jumps_and_refusals(scenario: Any) -> Iterator[tuple[dict[str, str], list[str]]]:
+    """Yield what breaks a promise of one jump at each attempt and invocation, and one question to SQS after it that fails."""
+    steps = [visit.where for visit in replay(scenario, {}).visits if visit.point.what in ("attempt", "invoke")]
+    for step, clock in product(steps, WRONG_CLOCKS):
+        visited = [visit.where for visit in replay(scenario, {step: clock}).visits]
+        asked = [where for where in visited[visited.index(step) :] if where.startswith("before get_queue_attributes")]
+        for where, problem in product(asked, ("exception", "answer lost", "refused")):
+            schedule = {step: clock, where: problem}
+            if problems := broken(replay(scenario, schedule)):
+                yield schedule, problems

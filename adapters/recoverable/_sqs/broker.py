@@ -12,6 +12,7 @@ from recoverable._sqs.answers import Failure, call_failure
 from recoverable._sqs.attributes import NAMES, attributes_in
 from recoverable._sqs.batches import BatchOperation, Entry, Result, batch_failures, call_batch, send_singly
 from recoverable._sqs.clients import client as process_client
+from recoverable._sqs.clock import SqsClock
 
 if TYPE_CHECKING:
     from recoverable._sqs.attributes import QueueAttributes
@@ -58,7 +59,7 @@ class Broker:
         self._given = {"sqs": environment.client, "sns": environment.topic_client}
         self._clients: dict[tuple[str, str], Any] = {}
         self._call_within, self._sleep = environment.call_within or call_within, environment.sleep
-        self._clock = environment.clock
+        self.clock = SqsClock(environment)
 
     def call(self, operation: BatchOperation, to: Destination, entries: Sequence[Entry]) -> Result:
         """Make one call; one for which no time is left fails as a whole."""
@@ -72,7 +73,7 @@ class Broker:
         answer = self._answer(
             self.queue, lambda client, url: client.get_queue_attributes(QueueUrl=url, AttributeNames=list(NAMES))
         )
-        return answer if isinstance(answer, Failure) else attributes_in(answer, self._clock().timestamp())
+        return answer if isinstance(answer, Failure) else attributes_in(answer)
 
     def _answer(self, to: Destination, call: Callable[[Any, str], Any]) -> Any:
         """Return the answer to a call, or the `Failure` of one that raised, or for which no time is left: then nothing is confirmed.
@@ -86,9 +87,13 @@ class Broker:
         try:
             client = self.client_for(to)
             url = to.url_at(client.meta.endpoint_url)
-            return self._call_within(self._time.call_timeout, lambda: call(client, url))
+            answer = self._call_within(self._time.call_timeout, lambda: call(client, url))
         except Exception as error:  # noqa: BLE001  # the failure holds it
+            self.clock.note(getattr(error, "response", None))
             return call_failure(error)
+        else:
+            self.clock.note(answer)
+            return answer
         finally:
             self._time.note_call()
 

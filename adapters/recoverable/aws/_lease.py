@@ -1,13 +1,13 @@
 """Know for how long an invocation has its messages: until when SQS hides them, and how long they may wait in the queue.
 
 SQS takes old receipt handles of a standard queue, so no answer of it says that a message is still this invocation's: only the time does.
-The rules are pure functions; `HiddenLease` asks SQS, and has it hide messages anew. All moments are in seconds since 1970.
+The rules are pure functions; `HiddenLease` asks SQS, and has it hide messages anew. All moments are in seconds since 1970, by SQS's clock.
 """
 
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,6 @@ from recoverable.aws._settle import log_failed_call, receipt
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from datetime import datetime
 
     from recoverable._ladder.delivery import Delivery
     from recoverable._sqs.attributes import QueueAttributes
@@ -234,27 +233,43 @@ class KnownQueue:
     """
 
     def __init__(self, batch: Batch) -> None:
-        self._batch, self._is_read = batch, False
+        self._batch, self._is_read, self._ahead, self.is_dated = batch, False, 0.0, False
         self.memory: Memory = batch.environment.kept.setdefault((Memory, batch.queue), Memory())
 
     def now(self) -> float:
-        """Return the time."""
-        return self._batch.invocation.clock().timestamp()
+        """Return the time at SQS, which the times of its messages are by."""
+        self._read()
+        return self._batch.environment.seconds() + self._ahead
 
     @property
     def attributes(self) -> QueueAttributes:
         """Return what the queue is set to, as far as SQS says it."""
-        if not self._is_read:  # once an invocation, which may last for longer
-            self._is_read, now = True, self.now()
-            if not now < self.memory.ask_at <= now + ASK_AGAIN:  # a clock that was put back asks at once
-                self._ask(now)
+        self._read()
         return self.memory.attributes
 
-    def _ask(self, now: float) -> None:
-        ask, memory = self._batch.broker.attributes, self.memory
-        asked = ask()
-        if isinstance(asked, Failure) and asked.may_repeat:
-            asked = ask()
+    def _read(self) -> None:
+        """Read, once an invocation, what time it is at SQS and what the queue is set to; ask SQS where that is not known, or no longer."""
+        if self._is_read:
+            return
+        self._read_clock()
+        self._is_read = True
+        if not self.is_dated or not (now := self.now()) < self.memory.ask_at <= now + ASK_AGAIN:
+            asked = self._batch.broker.attributes()
+            if isinstance(asked, Failure) and asked.may_repeat:
+                asked = self._batch.broker.attributes()
+            self._read_clock()
+            self._note(asked)
+
+    def _read_clock(self) -> None:
+        environment = self._batch.environment
+        ahead, own = (
+            self._batch.broker.clock.ahead_of_seconds(),
+            environment.clock().timestamp() - environment.seconds(),
+        )
+        self._ahead, self.is_dated = own if ahead is None else ahead, ahead is not None
+
+    def _note(self, asked: QueueAttributes | Failure) -> None:
+        now, memory = self.now(), self.memory
         if not isinstance(asked, Failure):
             memory.attributes, memory.ask_at, memory.may_still_say = asked, now + ASK_AGAIN, False
             return
@@ -285,8 +300,8 @@ class KnownQueue:
         return timedelta(seconds=self._batch.time.longest_visibility)
 
     def now_at_sqs(self) -> datetime:
-        """Return the time by the clock of SQS, which the times of its messages are by."""
-        return self._batch.invocation.clock() - timedelta(seconds=self.attributes.ahead)
+        """Return the same as a date."""
+        return datetime.fromtimestamp(self.now(), UTC)
 
     def is_denied(self) -> bool:
         """True if a change of visibility was denied in the last minutes."""
@@ -381,11 +396,10 @@ class HiddenLease:
         """Return what is known of the invocation's times; remember in this process when it began late."""
         if self._known is None:
             memory, timeout = self.queue.memory, self.queue.visibility_timeout
-            # read again, for a clock may have been put back; but once its time is over, a host says that none is left
-            began, ends = min(self._span, self._read_span())
+            began, ends = self._span
             if any(begins_late(each, timeout, began) for each in self._described().values()):
                 memory.began_late_at = began
-            late, may_change = 0 <= began - memory.began_late_at < LATE_FOR, not self.queue.is_denied()
+            late, may_change = abs(began - memory.began_late_at) < LATE_FOR, not self.queue.is_denied()
             max_receives = self.queue.attributes.max_receives
             self._known = Known(
                 timeout, began, ends, begins_late=late, may_change=may_change, max_receives=max_receives
@@ -403,8 +417,8 @@ class HiddenLease:
     def _described(self) -> dict[Delivery, Receive]:
         """Return the deliveries of the batch as SQS describes them."""
         if not self._receives:
-            deliveries, ahead = [delivery_of(message) for message in self._batch.messages], self.queue.attributes.ahead
-            self._receives = receives_of(deliveries, self.queue.now(), ahead)
+            deliveries, now = [delivery_of(message) for message in self._batch.messages], self.queue.now()
+            self._receives = receives_of(deliveries, now, None if self.queue.is_dated else self._span[0])
         return self._receives
 
 
@@ -441,13 +455,13 @@ def hide(
     return gone, as_a_whole
 
 
-def receives_of(deliveries: list[Delivery], now: float, ahead: float) -> dict[Delivery, Receive]:
+def receives_of(deliveries: list[Delivery], now: float, received: float | None) -> dict[Delivery, Receive]:
     """Return the deliveries of a batch as SQS describes them.
 
     Args:
         deliveries: all of them.
-        now: the time.
-        ahead: seconds by which this instance's clock is ahead of SQS's.
+        now: the time at SQS.
+        received: when they are taken to be received, whatever SQS says of it; None for what it says.
     """
     last: dict[str, int] = {}
     for each in deliveries:
@@ -455,10 +469,10 @@ def receives_of(deliveries: list[Delivery], now: float, ahead: float) -> dict[De
     oldest = now - LONGEST_RETENTION.total_seconds()  # such as of a record in a test: it does not say when it came
     found: dict[Delivery, Receive] = {}
     for each in deliveries:
-        first = first_received(each.native)
-        at = NEVER if first is None else first.timestamp() + ahead
+        said = None if (date := first_received(each.native)) is None else date.timestamp()
+        first_at = received or (None if said is None or said < oldest else said)
         is_repeated = each.deliveries < last[each.native["messageId"]]
-        found[each] = Receive(each.deliveries, at if at >= oldest else None, repeated=is_repeated)
+        found[each] = Receive(each.deliveries, first_at, repeated=is_repeated)
     return found
 
 

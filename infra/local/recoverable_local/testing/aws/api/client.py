@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from datetime import datetime
+from email.utils import format_datetime
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 from recoverable_local.testing.aws.broker.queues import ENDPOINT
@@ -50,11 +50,11 @@ def named_error(name: str) -> type[Exception]:
     return type(name, (client_error_type(),), {})
 
 
-def client_error(refusal: Refusal, operation: str) -> Exception:
+def client_error(refusal: Refusal, operation: str, now: datetime) -> Exception:
     """Return the refusal as the error that a boto3 client raises."""
     kind = "Sender" if refusal.status < 500 else "Receiver"  # noqa: PLR2004  # HTTP's border between the two
     error = {"Message": refusal.message, "Code": refusal.code, "Type": kind, "QueryErrorCode": refusal.shape}
-    response = {"Error": error, "ResponseMetadata": metadata(refusal.status)}
+    response = {"Error": error, "ResponseMetadata": metadata(refusal.status, now)}
     return named_error(refusal.shape)(response, operation.title().replace("_", ""))
 
 
@@ -69,11 +69,11 @@ def connection_error(name: str) -> Exception:
     return error
 
 
-def metadata(status: int, headers: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """Return botocore's `ResponseMetadata` of an answer."""
+def metadata(status: int, now: datetime) -> dict[str, Any]:
+    """Return botocore's `ResponseMetadata` of an answer, which SQS dates."""
     return {
         "RequestId": "00000000-0000-0000-0000-000000000000",
         "HTTPStatusCode": status,
-        "HTTPHeaders": dict(headers),
+        "HTTPHeaders": {"date": format_datetime(now, usegmt=True)},
         "RetryAttempts": 0,
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from email.utils import format_datetime
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -122,9 +121,9 @@ class Client:
             case None:
                 return self._perform(operation, request)
             case Refused(code, message, status):
-                raise client_error(Refusal(code, message, status=status), operation)
+                raise client_error(Refusal(code, message, status=status), operation, self._now())
             case Throttled():
-                raise client_error(THROTTLED, operation)
+                raise client_error(THROTTLED, operation, self._now())
             case Unreachable() | AnswerLost() | ConnectionReset():
                 if isinstance(fault, AnswerLost) or fault == ConnectionReset(done=True):
                     self._perform(operation, request)
@@ -148,8 +147,8 @@ class Client:
         except Refusal as refusal:
             if (invocation := current_invocation.get()) is not None:
                 self._note(invocation, queue_in(request), f"{operation}: {refusal.shape}: {refusal.message}")
-            raise client_error(refusal, operation) from None
-        return answer | {"ResponseMetadata": metadata(200, {"date": format_datetime(self._now(), usegmt=True)})}
+            raise client_error(refusal, operation, self._now()) from None
+        return answer | {"ResponseMetadata": metadata(200, self._now())}
 
     def _perform_partly(self, operation: str, request: Any, places: tuple[int, ...], code: str) -> Any:
         listed = "Entries" if "Entries" in request else "PublishBatchRequestEntries"

@@ -150,4 +150,5 @@ class Function:
             sleep=invocation.spend,
             call_within=lambda _seconds, call: call(),  # the world's own time limit holds
             later=partial(later, world.scheduler, invocation),
+            seconds=world.seconds,
         )
