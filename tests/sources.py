@@ -37,14 +37,14 @@ GATEWAY_NAMES = {
     "recoverable_operate": {
         "_sqs": {
             "BatchOperation", "CHANGE_VISIBILITY", "DELETE", "Entry", "LONGEST_DELAY", "MAX_ENTRIES", "MAX_SIZE", "NAME",
-            "Queue", "S3_BODY_KEY", "Sender", "UNREADABLE_HEADERS", "Wire", "batch_failures", "batches", "call_batch",
+            "Queue", "S3_BODY_KEY", "Sender", "Sent", "UNREADABLE_HEADERS", "Wire", "batch_failures", "batches", "call_batch",
             "call_failure", "changed", "config", "destination", "entry_of", "is_answer", "is_attribute", "pointer_of",
             "queue_from_arn", "size", "typed", "wire_of",
         },
         "_service_bus": {
             "Broker", "CALLS_PER_CORE", "ConnectionString", "Copy", "Failure", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "broker",
-            "changed", "connection", "duration", "failure_of", "find_setting", "in_milliseconds", "is_connection_string", "parse_json", "read_host_json", "resolved",
-            "shown", "values_of",
+            "changed", "connection", "duration", "failure_of", "find_setting", "host_file", "in_milliseconds", "is_connection_string", "parse_json", "proxy", "read_host_json", "resolved",
+            "shown", "transport_of", "values_of",
         },
     },
     "recoverable_local": {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from operate.places import Machine, machine, place
+from recoverable._service_bus.host_json import HostOptions, Proxy
 from recoverable_operate._cli import main
 from recoverable_operate._commands.arguments import add_looking
 from recoverable_operate._commands.places import Place, place_of
@@ -45,6 +47,45 @@ def test_a_place_says_how_its_queue_is_reached(machine: Machine) -> None:
     machine.project.write_text(place("prod", queue=ON_AZURE, **values))
 
     assert found("prod") == Place(queue=ON_AZURE, name="prod", file=machine.project, **values)
+
+
+def test_a_connection_that_a_place_names_must_be_set(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.own.write_text(place("prod", queue=ON_AZURE, connection="BUSS"))
+
+    with pytest.raises(OperateError, match="the environment variable BUSS is not set; put a connection string"):
+        _ = found("prod").connection_string
+
+    monkeypatch.setenv("BUSS", "Endpoint=sb://shop")
+    assert found("prod").connection_string == "Endpoint=sb://shop"
+
+
+WEBSOCKETS = HostOptions(transport_type="amqpWebSockets")
+BY_PROXY = WEBSOCKETS.replace(web_proxy=Proxy("proxy.test", 8080))
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "transport"),
+    [
+        ({}, [], HostOptions()),
+        ({}, ["--websockets"], WEBSOCKETS),
+        ({}, ["--proxy", "proxy.test:8080"], BY_PROXY),
+        ({"websockets": True}, [], WEBSOCKETS),
+        ({"proxy": "http://proxy.test:8080"}, [], BY_PROXY),
+    ],
+)
+def test_service_bus_is_reached_as_a_place_or_the_command_line_says(
+    machine: Machine, values: dict[str, Any], words: list[str], transport: HostOptions
+) -> None:
+    machine.own.write_text(place("prod", queue=ON_AZURE, **values))
+
+    assert found("prod", *words).transport == transport
+
+
+def test_without_a_word_service_bus_is_reached_as_the_host_json_here_says(machine: Machine) -> None:
+    machine.own.write_text(place("prod", queue=ON_AZURE))
+    Path("host.json").write_text('{"extensions": {"serviceBus": {"transportType": "amqpWebSockets"}}}')
+
+    assert found("prod").transport == WEBSOCKETS
 
 
 def test_a_queue_needs_no_file(machine: Machine) -> None:
@@ -159,7 +200,9 @@ def test_a_token_is_shown_to_no_host_that_only_a_project_names(machine: Machine)
         ({"queue": ORDERS, "page_size": 0}, "page_size is '0'; write 1 or more"),
         ({"queue": ORDERS, "endpoint": "elsewhere"}, "endpoint is 'elsewhere'; write https://HOST"),
         ({"queue": ORDERS, "production": "yes"}, "production is 'yes'; write true or false"),
-        ({"queue": ORDERS, "colour": "red"}, "colour is no key of a place; it has queue, connection, allow"),
+        ({"queue": ON_AZURE, "websockets": "yes"}, "websockets is 'yes'; write true or false"),
+        ({"queue": ON_AZURE, "proxy": "http://"}, "proxy is 'http://'; write its address, such as http://proxy.shop.example:8080"),
+        ({"queue": ORDERS, "colour": "red"}, "colour is no key of a place; it has queue, connection, websockets, proxy, allow"),
         ({"poll": 2}, "has no queue"),
         ({"queue": ON_AZURE, "connection": "Endpoint=sb://a;SharedAccessKey=hunter2"}, "connection is a connection string, which is not shown here"),
     ],

@@ -28,11 +28,13 @@ class Sent:
         sent: the entries that SQS took.
         refused: the entries that it will never take, each with the reason.
         failed: the reason why the other entries were not sent; they may be sent later. Empty when there are none.
+        busy: True if SQS certainly has none of these others.
     """
 
     sent: Sequence[int] = ()
     refused: Mapping[int, str] = field(default_factory=dict)
     failed: str = ""
+    busy: bool = False
 
 
 class Sender:
@@ -55,9 +57,10 @@ class Sender:
         """
         failures = send_singly(self._call(to, entries), lambda some: self._call(to, some), entries)
         for_good = {n: failure.reason for n, failure in failures.items() if failure.is_for_good}
-        others = {failure.reason for n, failure in failures.items() if n not in for_good}
+        others = [failure for n, failure in failures.items() if n not in for_good]
         sent = [n for n in range(len(entries)) if n not in failures]
-        return Sent(sent, for_good, "; ".join(sorted(others)))
+        reasons = "; ".join(sorted({failure.reason for failure in others}))
+        return Sent(sent, for_good, reasons, bool(others) and all(each.kind == "busy" for each in others))
 
     def _call(self, to: str, entries: Sequence[Entry]) -> Result:
         """Make one call; whatever it raises is a failure of each entry."""

@@ -75,6 +75,21 @@ def test_a_role_that_cannot_send_leaves_all_where_it_is(
     assert "AccessDenied" in ran.out
 
 
+@pytest.mark.parametrize(
+    "busy", [Refused("ServiceUnavailable", status=503), Refused("ThrottlingException", status=400)]
+)
+def test_a_busy_sqs_is_asked_again_after_pauses(
+    errors: Errors, error: Queue, orders: Queue, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch, busy: Refused
+) -> None:
+    monkeypatch.setattr("recoverable_operate.errors._aws.copies.PAUSES", (0.0, 0.0))
+    fill(error, orders, 3)
+    proxy.rules.append(Rule("SendMessageBatch", busy, (1, 2)))
+
+    ran = errors("retry", "--queue", error.name, "--yes")
+
+    assert (ran.status, error.count(), orders.count()) == (DONE, 0, 3)
+
+
 def test_a_role_that_cannot_delete_stops_after_the_first_ten_and_the_next_run_deletes_them(
     errors: Errors, error: Queue, orders: Queue, proxy: FaultyProxy
 ) -> None:

@@ -41,6 +41,16 @@ def test_messages_are_counted_by_exception_and_own_frame(errors: Errors, error: 
     )
 
 
+def test_a_group_shows_the_text_of_one_of_its_messages(errors: Errors, error: Queue) -> None:
+    for text in ("do not honour\nCVV", "expired"):
+        send_failed(error, headers=fault_headers(message=text))
+
+    table, [row] = errors("groups", "--queue", error.name), rows(errors("groups", "--queue", error.name, "--json").out)
+
+    assert row["example"] in ("do not honour\nCVV", "expired")
+    assert "such as: do not honour\\nCVV" in table.out or "such as: expired" in table.out
+
+
 def test_of_a_message_without_fault_headers_no_more_is_said_than_is_known(errors: Errors, error: Queue) -> None:
     error.send("hello")
 

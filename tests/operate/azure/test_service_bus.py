@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from socketserver import BaseRequestHandler, TCPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -292,7 +294,6 @@ def test_a_body_that_is_no_bytes_stays(bus: Bus) -> None:
 def test_a_canary_that_comes_back_stops_the_rest(bus: Bus) -> None:
     for number in range(5):
         bus.send_failed(headers=allowing(bus, id=f"m{number}"))
-    from threading import Thread
 
     def fail_again() -> None:
         with bus.receiver("bills") as receiver:
@@ -377,8 +378,28 @@ def test_a_connection_that_is_not_set_is_named_before_the_network_is_asked(bus: 
 
     assert (ran.status, ran.err) == (
         REFUSED,
-        "recoverable errors: the environment variable BUSS of --connection is not set; put a connection string of Service Bus into it\n",
+        "recoverable errors: the environment variable BUSS is not set; put a connection string of Service Bus into it\n",
     )
+
+
+def test_a_proxy_is_asked_for_the_way_by_websockets(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recoverable_operate.errors._azure.namespace_client.TRIES_AGAIN", 0)
+    text = "Endpoint=sb://shop.servicebus.windows.net;SharedAccessKeyName=a;SharedAccessKey=b"
+    monkeypatch.setenv("SERVICE_BUS_CONNECTION", text)
+    asked = list[str]()
+
+    class Refusing(BaseRequestHandler):
+        def handle(self) -> None:
+            asked.append(self.request.recv(1_000).decode().splitlines()[0])
+            self.request.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
+
+    with TCPServer(("127.0.0.1", 0), Refusing) as proxy:
+        Thread(target=proxy.serve_forever).start()
+        url = f"http://127.0.0.1:{proxy.server_address[1]}"
+        ran = errors("list", "--queue", "sb://shop.servicebus.windows.net/orders-error", "--proxy", url)
+        proxy.shutdown()
+
+    assert (ran.status, asked[0]) == (REFUSED, "CONNECT shop.servicebus.windows.net:443 HTTP/1.1")
 
 
 def test_a_connection_with_a_queue_of_sqs_says_how_one_of_service_bus_is_named(errors: Errors) -> None:

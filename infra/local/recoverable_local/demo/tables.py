@@ -53,7 +53,9 @@ def group_table(tallies: Iterable[Tally]) -> Table:
     for each in sorted(tallies, key=lambda tally: (-tally.count, tally.group.title)):
         queues = ", ".join(sorted(each.queues))
         last = f"{each.last:%Y-%m-%d %H:%M:%S}" if each.last else "–"
-        table.add_row(each.group.id, str(each.count), last, Text(f"{each.group.title}\nat {queues}"))
+        table.add_row(
+            each.group.id, str(each.count), last, Text(f"{each.group.title}\nat {queues}\nsuch as: {each.example}")
+        )
     return table
 
 

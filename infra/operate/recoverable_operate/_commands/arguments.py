@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from recoverable._service_bus.app_settings import is_connection_string
+from recoverable._service_bus.host_json import proxy
 from recoverable_operate.errors import Filter, parse_where
 from recoverable_operate.errors._filter import parse_time
 
@@ -47,6 +48,18 @@ def add_queue(parser: argparse.ArgumentParser, *, yes: str = NOTHING_ASKED) -> N
         type=seconds,
         metavar="SECONDS",
         help="of a long poll of SQS; three empty ones end a look (default: 2)",
+    )
+    reached.add_argument(
+        "--websockets",
+        action="store_true",
+        default=None,
+        help="Service Bus: by WebSockets, where only port 443 is open",
+    )
+    reached.add_argument(
+        "--proxy",
+        type=address_of_proxy,
+        metavar="URL",
+        help="Service Bus: by WebSockets through this proxy, http://HOST:PORT",
     )
     parser.set_defaults(connection=None)
     parser.add_argument("--yes", action="store_true", help=yes)
@@ -187,6 +200,19 @@ def name_or_address(text: str) -> str:
         raise argparse.ArgumentTypeError(
             "this is a connection string, which is not shown here; put it into an environment variable, and name that by --connection"
         )
+    return text
+
+
+def address_of_proxy(text: str) -> str:
+    """Return the address of a proxy.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        proxy(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is none; write {error}") from None
     return text
 
 

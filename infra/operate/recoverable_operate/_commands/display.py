@@ -47,7 +47,8 @@ def group_table(tallies: Iterable[Tally]) -> Table:
     table = plain_table("group", "messages", "last failed at", "what failed")
     for each in sorted(tallies, key=lambda tally: (-tally.count, tally.group.title)):
         queues = ", ".join(sorted(map(name_of, each.queues)))
-        what = f"{shortened(each.group.title)}\n{shortened(f'at {queues}')}" if queues else shortened(each.group.title)
+        lines = [each.group.title, queues and f"at {queues}", each.example and f"such as: {each.example}"]
+        what = "\n".join(shortened(line) for line in lines if line)
         table.add_row(each.group.id, str(each.count), time_text(each.last), what)
     return table
 
@@ -130,6 +131,7 @@ def group_data(tally: Tally) -> dict[str, Any]:
         "messages": tally.count,
         "kind": tally.group.kind,
         "frame": tally.group.frame,
+        "example": tally.example,
         "first": tally.first.isoformat() if tally.first else None,
         "last": tally.last.isoformat() if tally.last else None,
         "queues": sorted(tally.queues),

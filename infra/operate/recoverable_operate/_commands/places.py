@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from recoverable._service_bus.app_settings import is_connection_string, shown
+from recoverable._service_bus.host_json import HostOptions, host_file, proxy, read_host_json
 from recoverable._sqs.queues import queue_from_arn
 from recoverable_operate.errors import OperateError
 from recoverable_operate.errors._azure.entity import entity_of
@@ -24,11 +25,14 @@ from recoverable_operate.errors._journal import default_path
 
 FILE = "recoverable.toml"
 
-NEEDS_TRUST = ("allow", "endpoint", "profile", "role")
+NEEDS_TRUST = ("allow", "endpoint", "profile", "proxy", "role")
 """Keys that could send messages or credentials to where an operator does not expect them."""
 
 AZURE = (".servicebus.windows.net", ".servicebus.usgovcloudapi.net", ".servicebus.chinacloudapi.cn")
 """The domains of Service Bus in Azure's clouds: a token that is shown to another host may be used by it."""
+
+DEFAULT_CONNECTION = "SERVICE_BUS_CONNECTION"
+"""The environment variable with a connection string, which need not be set where no other is named."""
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
@@ -42,6 +46,8 @@ class Place:
         name: its name in a file; None where `--queue` names the queue.
         file: that file.
         connection: the environment variable with a connection string of Service Bus.
+        websockets: True to reach Service Bus by port 443 alone.
+        proxy: the proxy through which it is reached so.
         max_delivery_count: MaxDeliveryCount of a queue of Service Bus, which does not tell it those who only listen.
         allow: queues to which messages may say that they belong.
         poll: seconds of a long poll.
@@ -57,7 +63,9 @@ class Place:
     queue: str
     name: str | None = None
     file: Path | None = None
-    connection: str = "SERVICE_BUS_CONNECTION"
+    connection: str = DEFAULT_CONNECTION
+    websockets: bool = False
+    proxy: str | None = None
     max_delivery_count: int = 10
     allow: tuple[str, ...] = ()
     poll: int = 2
@@ -75,6 +83,26 @@ class Place:
     def on_service_bus(self) -> bool:
         """True if the queue is one of Service Bus."""
         return self.queue.startswith("sb://")
+
+    @property
+    def connection_string(self) -> str | None:
+        """Return the connection string of Service Bus; None to sign in.
+
+        Raises:
+            OperateError: a variable is named that is not set.
+        """
+        if self.connection != DEFAULT_CONNECTION and not os.environ.get(self.connection):
+            raise OperateError(
+                f"the environment variable {self.connection} is not set; put a connection string of Service Bus into it"
+            )
+        return os.environ.get(self.connection)
+
+    @property
+    def transport(self) -> HostOptions:
+        """Return how Service Bus is reached: as told, else as the host.json of this folder says, as a function there would."""
+        if self.websockets or self.proxy:
+            return HostOptions(transport_type="amqpWebSockets", web_proxy=proxy(self.proxy))
+        return read_host_json(host_file(os.environ), os.environ).options
 
     @property
     def host(self) -> str:
@@ -97,9 +125,19 @@ def is_address(value: object) -> bool:
         return False
 
 
+def is_proxy(value: object) -> bool:
+    """True for the address of a proxy."""
+    try:
+        return is_text(value) and proxy(value) is not None
+    except ValueError:
+        return False
+
+
 KEYS: dict[str, tuple[Callable[[object], bool], str]] = {
     "queue": (is_address, "an ARN of an SQS queue, or sb://NAMESPACE/QUEUE"),
     "connection": (is_text, "the name of the environment variable that holds a connection string"),
+    "websockets": (lambda value: isinstance(value, bool), "true or false"),
+    "proxy": (is_proxy, "its address, such as http://proxy.shop.example:8080"),
     "allow": (lambda value: isinstance(value, list) and all(map(is_text, value)), "a list of names or addresses of queues, as --allow takes them"),
     "max_delivery_count": (lambda value: type(value) is int and value > 0, "1 or more, as the queue has it"),
     "poll": (lambda value: type(value) is int and 0 <= value <= 20, "1 to 20 seconds, or 0 for a local server"),  # noqa: PLR2004  # ReceiveMessage, WaitTimeSeconds
@@ -188,26 +226,14 @@ def place_of(arguments: argparse.Namespace) -> Place:
         each.name: getattr(arguments, each.name, None) for each in fields(Place) if each.name not in ("queue", "allow")
     }
     options["endpoint"] = arguments.endpoint_url
-    if getattr(arguments, "connection", None) is not None:
-        check_connection(arguments.connection, found)
     given = {name: value for name, value in options.items() if value is not None}
+    if named := [
+        f"--{name}" for name in ("connection", "websockets", "proxy") if name in given and not found.on_service_bus
+    ]:
+        raise OperateError(
+            f"{named[0]} is of Service Bus, and {found.queue} names a queue of SQS; write --queue sb://NAMESPACE/QUEUE"
+        )
     return replace(found, **given, allow=(*found.allow, *getattr(arguments, "allow", ())))
-
-
-def check_connection(name: str, place: Place) -> None:
-    """Refuse a connection that the queue cannot have, before anything is asked of the network.
-
-    Raises:
-        OperateError: the queue is one of SQS, or the environment variable is not set.
-    """
-    if not place.on_service_bus:
-        raise OperateError(
-            f"--connection is of Service Bus, and {place.queue} names a queue of SQS; write --queue sb://NAMESPACE/QUEUE"
-        )
-    if not os.environ.get(name):
-        raise OperateError(
-            f"the environment variable {name} of --connection is not set; put a connection string of Service Bus into it"
-        )
 
 
 def find_place(name: str) -> Place:

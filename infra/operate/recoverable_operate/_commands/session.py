@@ -178,7 +178,7 @@ def open_service_bus(place: Place, clock: Clock, stop: Stop) -> ErrorQueue:
         OperateError: it cannot be reached.
     """
     entity = entity_of(place.queue)
-    reading, sending = clients_for(entity, os.environ.get(place.connection), place.connection)
+    reading, sending = clients_for(entity, place.connection_string, place.connection, place.transport)
     most, poll = place.max_delivery_count, place.poll
     return open_entity(reading, sending, entity, clock=clock, stop=stop, max_delivery_count=most, poll=poll)
 

@@ -1,4 +1,4 @@
-"""Let all count that a project's `recoverable.toml` says, as long as it stays as it is: `allow`, `endpoint`, `profile`, `role` too.
+"""Let all count that a project's `recoverable.toml` says, as long as it stays as it is: `allow`, `endpoint`, `profile`, `proxy`, `role` too.
 
 Your own file, in ~/.config/recoverable, needs no trust.
 """

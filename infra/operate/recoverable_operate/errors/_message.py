@@ -202,6 +202,7 @@ class Tally:
         first: the time of the first failure.
         last: the time of the last one.
         queues: where they failed.
+        example: the first text of an exception, cut.
     """
 
     group: Group
@@ -209,10 +210,12 @@ class Tally:
     first: datetime | None = None
     last: datetime | None = None
     queues: set[str] = field(default_factory=set)
+    example: str = ""
 
     def add(self, message: FailedMessage) -> None:
         """Count one message more."""
         self.count += 1
+        self.example = self.example or message.headers.get(faults.EXCEPTION_MESSAGE, "")[:LONGEST_TITLE]
         if moment := message.failed_at:
             self.first = min(self.first or moment, moment)
             self.last = max(self.last or moment, moment)

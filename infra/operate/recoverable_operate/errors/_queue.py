@@ -15,6 +15,9 @@ from recoverable_operate.errors._message import FailedMessage
 BATCH = 10
 """Messages that are received, sent or deleted together: the most of one call to SQS."""
 
+PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds after which a send is repeated that a busy broker refused."""
+
 
 class OperateError(Exception):
     """Raised when a command cannot go on; its text is one line that names what is missing."""

@@ -78,7 +78,7 @@ class SqsErrorQueue:
         self._seconds = hidden_for(self._attributes.depth, rate)
         self._held, self._kept = Holding(), dict[str, FailedMessage]()
         self._sender_for, self._metrics_for = sender_for, metrics_for
-        self._copies = CopySender(queue_from_arn(self.address), sender_for)
+        self._copies = CopySender(queue_from_arn(self.address), sender_for, clock.sleep)
         self._began, self._seen = clock.now(), 0
         self._journal = journal or Journal(":memory:")
         self._run = self._journal.begin_run(self.address, self._began, self._began + timedelta(seconds=self._seconds))

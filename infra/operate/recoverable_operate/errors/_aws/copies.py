@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable._sqs.batches import batches, size
 from recoverable._sqs.queues import Queue, queue_from_arn
-from recoverable._sqs.sender import Sender
+from recoverable._sqs.sender import Sender, Sent
 from recoverable_operate.errors._aws.messages import Unsendable, entry_for
-from recoverable_operate.errors._queue import Copy, SendResult
+from recoverable_operate.errors._queue import PAUSES, Copy, SendResult
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -35,10 +35,13 @@ class CopySender:
     Args:
         source: the error queue.
         sender_for: returns a client that tries each send once, for a region; None for the process's own.
+        sleep: waits before a busy SQS is asked again; None to ask once.
     """
 
-    def __init__(self, source: Queue, sender_for: Callable[[str], SQSClient | None]) -> None:
-        self._source, self._sender_for = source, sender_for
+    def __init__(
+        self, source: Queue, sender_for: Callable[[str], SQSClient | None], sleep: Callable[[float], None] | None = None
+    ) -> None:
+        self._source, self._sender_for, self._sleep = source, sender_for, sleep
         self._senders: dict[str, Sender] = {}
 
     def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
@@ -58,7 +61,17 @@ class CopySender:
     def _send(self, to: str, region: str, batch: Sequence[Ready], result: SendResult) -> None:
         if region not in self._senders:
             self._senders[region] = Sender(self._sender_for(region))
+        outcome = self._try(to, region, batch, result)
+        for pause in PAUSES:
+            if self._sleep is None or not outcome.busy:
+                break
+            self._sleep(pause)
+            batch = [each for n, each in enumerate(batch) if n not in (*outcome.sent, *outcome.refused)]
+            outcome = self._try(to, region, batch, result)
+        result.unanswered = result.unanswered or outcome.failed
+
+    def _try(self, to: str, region: str, batch: Sequence[Ready], result: SendResult) -> Sent:
         outcome = self._senders[region].send(to, [each.entry for each in batch])
         result.sent += [batch[n].original for n in outcome.sent]
         result.refused |= {batch[n].original: why for n, why in outcome.refused.items()}
-        result.unanswered = result.unanswered or outcome.failed
+        return outcome

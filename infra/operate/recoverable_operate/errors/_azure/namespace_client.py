@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recoverable._service_bus.app_settings import ConnectionString
+from recoverable._service_bus.clients import transport_of
+from recoverable._service_bus.host_json import HostOptions
 from recoverable_operate.errors._azure.answers import call_error
 from recoverable_operate.errors._azure.entity import Entity
 from recoverable_operate.errors._azure.marking_client import mark_types
@@ -16,20 +18,25 @@ if TYPE_CHECKING:
 TRIES_AGAIN = 3
 
 
-def clients_for(entity: Entity, connection: str | None, name: str) -> tuple[ServiceBusClient, ServiceBusClient]:
+def clients_for(
+    entity: Entity, connection: str | None, name: str, transport: HostOptions
+) -> tuple[ServiceBusClient, ServiceBusClient]:
     """Return a client that reads, and one that tries each send once.
 
     Args:
         entity: the error queue.
         connection: the connection string; None for DefaultAzureCredential.
         name: the environment variable that holds it.
+        transport: how the namespace is reached.
 
     Raises:
         OperateError: a package is missing, or the connection string is of another namespace.
     """
     try:
         mark_types()
-        return new_client(entity, connection, name, TRIES_AGAIN), new_client(entity, connection, name, 0)
+        options = transport_of(transport)
+        reading, sending = ({**options, "retry_total": tries} for tries in (TRIES_AGAIN, 0))
+        return new_client(entity, connection, name, reading), new_client(entity, connection, name, sending)
     except ModuleNotFoundError as error:
         raise needs(error) from None
 
@@ -43,7 +50,7 @@ def needs(error: ModuleNotFoundError) -> OperateError:
     )
 
 
-def new_client(entity: Entity, connection: str | None, name: str, tries: int) -> ServiceBusClient:
+def new_client(entity: Entity, connection: str | None, name: str, options: dict[str, Any]) -> ServiceBusClient:
     """Return a client."""
     from azure.servicebus import ServiceBusClient
 
@@ -51,9 +58,9 @@ def new_client(entity: Entity, connection: str | None, name: str, tries: int) ->
         from azure.identity import DefaultAzureCredential
 
         with call_error(entity.address):
-            return ServiceBusClient(entity.namespace, DefaultAzureCredential(), retry_total=tries)
+            return ServiceBusClient(entity.namespace, DefaultAzureCredential(), **options)
     try:
-        client = ServiceBusClient.from_connection_string(ConnectionString(connection).text, retry_total=tries)
+        client = ServiceBusClient.from_connection_string(ConnectionString(connection).text, **options)
     except ValueError:  # its words may quote the key
         raise OperateError(
             f"{name} holds no connection string of Service Bus; one begins with Endpoint=sb://"

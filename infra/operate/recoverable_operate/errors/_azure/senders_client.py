@@ -10,13 +10,10 @@ from recoverable._service_bus.answers import failure_of
 from recoverable_operate.errors._azure.answers import describe
 from recoverable_operate.errors._azure.entity import Entity, entity_of
 from recoverable_operate.errors._azure.messages import UncopyableBody, fields_of, sections_of
-from recoverable_operate.errors._queue import Clock, Copy, SendResult
+from recoverable_operate.errors._queue import PAUSES, Clock, Copy, SendResult
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusSender
-
-PAUSES = (1.0, 2.0, 4.0, 8.0)
-"""Seconds after which a send is repeated that a busy namespace refused."""
 
 IDLE = timedelta(minutes=5)
 """After so long a sender is opened anew: Service Bus closes links that are idle for ten minutes, and a send must not
