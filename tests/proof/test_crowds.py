@@ -49,6 +49,20 @@ def test_crowds_drawn_at_random_break_no_promise_where_a_policy_grants_more_imme
     assert list(search(range(GRANTING_DRAWN), granting_of)) == []
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(16, id="a message came twice in one batch, and a beat came too late"),
+        pytest.param(
+            96, id="an invocation asked SQS, and two others in threads of their own waited for what it had to make"
+        ),
+        pytest.param(112, id="a message came twice in one batch"),
+    ],
+)
+def test_a_crowd_that_once_broke_a_promise_where_deliveries_overlap_breaks_none(seed: int) -> None:
+    assert list(search(range(seed, seed + 1), overlapping_of)) == []
+
+
 @pytest.mark.parametrize("front", ["plain", "powertools"])
 def test_a_message_has_one_error_copy_where_deliveries_overlap(front: str) -> None:
     assert list(problems({**OVERLAPPING, "front": front}, SHUFFLES)) == []

@@ -238,8 +238,12 @@ class KnownQueue:
 
     def now(self) -> float:
         """Return the time at SQS, which the times of its messages are by."""
+        return self.time_at(self._batch.environment.seconds())
+
+    def time_at(self, seconds: float) -> float:
+        """Return the time at SQS at a moment of the clock that nobody sets."""
         self._read()
-        return self._batch.environment.seconds() + self._ahead
+        return seconds + self._ahead
 
     @property
     def attributes(self) -> QueueAttributes:
@@ -334,7 +338,7 @@ class HiddenLease:
 
     def __init__(self, batch: Batch) -> None:
         self._batch, self.queue, self._is_prepared = batch, KnownQueue(batch), False
-        self._span = self._read_span()
+        self._began_and_ends = self._read_span()
         self._known: Known | None = None
         self._receives: dict[Delivery, Receive] = {}
 
@@ -406,13 +410,24 @@ class HiddenLease:
             )
         return self._known
 
-    def _read_span(self) -> tuple[float, float | None]:
-        """Return when the invocation began and when it ends; 0 and None where nothing says it."""
-        time = self._batch.time
+    def _read_span(self) -> tuple[float, float] | None:
+        """Return when the invocation began and when it ends, by the clock that nobody sets; None where nothing says it.
+
+        Once its time is over, a host says that none is left: this is read as early as possible, and asks nobody.
+        """
+        time, now = self._batch.time, self._batch.environment.seconds()
         if time.for_handlers is None:
+            return None
+        ends = now + time.remaining()
+        return ends - time.total, ends
+
+    @property
+    def _span(self) -> tuple[float, float | None]:
+        """Return when the invocation began and when it ends; 0 and None where nothing says it."""
+        if self._began_and_ends is None:
             return 0.0, None
-        now, remaining = self.queue.now(), time.remaining()
-        return now + remaining - time.total, now + remaining
+        began, ends = map(self.queue.time_at, self._began_and_ends)
+        return began, ends
 
     def _described(self) -> dict[Delivery, Receive]:
         """Return the deliveries of the batch as SQS describes them."""
