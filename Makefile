@@ -14,22 +14,21 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check quick slow steady mutants lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk docs serverless sam
+.PHONY: demo test check all quick steady mutants lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk docs serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
 
-test: $(READY)          ## everything that CI runs, what is red soonest first: style and types beside the quick tests, then what takes minutes
-	@$(MAKE) --no-print-directory -j 2 check quick
-	@$(MAKE) --no-print-directory slow
+test: $(READY)          ## everything that CI runs: style and types beside the tests, of which the quick ones come first
+	@$(MAKE) --no-print-directory -j 2 check all
 
 # four tests at a time on two cores, for many wait for real time; hundreds of processes start, and each would compile what it imports
-quick slow runtime steady: export PYTHONDONTWRITEBYTECODE =
+all quick runtime steady: export PYTHONDONTWRITEBYTECODE =
+all: $(READY)           ## all tests
+	$(BIN)/python -m pytest -q -n 4 --dist loadgroup
+
 quick: $(READY)         ## the tests that take no minutes
 	$(BIN)/python -m pytest -q -n 4 --dist loadgroup -m "not slow"
-
-slow: $(READY)          ## the others
-	$(BIN)/python -m pytest -q -n 4 --dist loadgroup -m slow
 
 steady: $(READY)        ## the suite, or TESTS="tests/aws tests/flow", TIMES=5 in different orders, BUSY=4 beside so many busy processes: names what is not green each time
 	PYTHONPATH=tests $(BIN)/python -m steady --times $(or $(TIMES),5) --busy $(or $(BUSY),0) --seed $(or $(SEED),1) $(TESTS)

@@ -19,7 +19,7 @@ settings.register_profile("repeated", derandomize=True, **UNTIMED)
 settings.register_profile("drawn", print_blob=True, **UNTIMED)
 settings.load_profile("repeated")
 
-pytest_plugins = ["guards"]
+pytest_plugins = ["guards", "order"]
 
 SDK = "azure.servicebus"
 WAITING = (

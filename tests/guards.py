@@ -1,12 +1,10 @@
-"""A plugin of the tests: what hangs or dies ends the run with the test's name, none finds an account, and a run can have an order."""
+"""A plugin of the tests: what hangs or dies ends the run with the test's name, and none finds an account."""
 
 from __future__ import annotations
 
 import faulthandler
 import os
-from collections import defaultdict
 from collections.abc import Generator, MutableMapping
-from random import Random
 from typing import Any
 
 import pytest
@@ -63,19 +61,3 @@ def pytest_testnodedown(node: Any, error: object) -> None:
         if crashed:
             session.handle_crashitem(crashed, node)
         pytest.exit(f"the worker {node.gateway.id} died: {error}. It ran {crashed or 'no test'}", returncode=1)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let a run have an order of its own."""
-    parser.addoption("--shuffle", type=int, metavar="SEED", help="mix the files, and the tests of each")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mix the tests as the seed has it, before pytest puts those together that share a fixture with parameters."""
-    if config.option.shuffle is not None:
-        draw, files = Random(config.option.shuffle), defaultdict(list)
-        for item in items:
-            files[item.path].append(item)
-        mixed = [draw.sample(file, len(file)) for file in draw.sample(list(files.values()), len(files))]
-        items[:] = [item for file in mixed for item in file]

@@ -1,4 +1,4 @@
-"""What the plugin `guards` says of tests that do what none may do: each is a run of pytest on a small file."""
+"""What the plugins `guards` and `order` do with tests: each is a run of pytest on a small file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent
 
 
 def run(folder: Path, tests: str, *options: str) -> tuple[int, str]:
-    """Run pytest with the plugin on a file of these tests, and return its exit status and output."""
+    """Run pytest with the plugins on a file of these tests, and return its exit status and output."""
     write(folder, tests)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False)
@@ -24,9 +24,11 @@ def run(folder: Path, tests: str, *options: str) -> tuple[int, str]:
 
 
 def write(folder: Path, tests: str) -> None:
-    """Write the file, and what lets pytest find the plugin."""
+    """Write the file, and what lets pytest find the plugins."""
     (folder / "test_it.py").write_text(f"import os, signal, subprocess, threading, time\nimport pytest\n{tests}")
-    (folder / "conftest.py").write_text(f"import sys\nsys.path.insert(0, {str(TESTS)!r})\npytest_plugins = ['guards']")
+    (folder / "conftest.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(TESTS)!r})\npytest_plugins = ['guards', 'order']"
+    )
     (folder / "pytest.ini").write_text("[pytest]")
 
 
@@ -125,3 +127,56 @@ def test_steady_names_what_depends_on_the_order(
         1,
         ["red 1 of 3: test_it.py::test_alone (seed 3)"],
     )
+
+
+MIXED = """
+@pytest.mark.slow
+def test_alone(): ...
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("server")
+def test_on_a_server(): ...
+
+def test_quick(): ...
+
+@pytest.mark.xdist_group("server")
+def test_quick_on_a_server(): ...
+"""
+
+
+def test_quick_tests_run_first_then_groups_with_slow_ones(tmp_path: Path) -> None:
+    _, said = run(tmp_path, MIXED, "--collect-only")
+
+    assert re.findall("::test_(.*)", said) == ["quick", "on_a_server", "quick_on_a_server", "alone"]
+
+
+SHARED = """
+ran = []
+
+@pytest.mark.parametrize("number", range(20))
+def test_of_a_file(number):
+    ran.append(number)
+    assert ran == list(range(number + 1))
+"""
+
+
+def test_a_worker_is_given_whole_files(tmp_path: Path) -> None:
+    status, said = run(tmp_path, SHARED, "-n", "2", "--dist", "loadgroup")
+
+    assert status == 0, said
+
+
+TOGETHER = """
+@pytest.mark.slow
+@pytest.mark.parametrize(("mine", "other"), [("a", "b"), ("b", "a")])
+def test_while_the_other_runs(mine, other, request):
+    (request.config.rootpath / mine).touch()
+    while not (request.config.rootpath / other).exists():
+        time.sleep(0.01)
+"""
+
+
+def test_slow_tests_of_a_file_run_beside_each_other(tmp_path: Path) -> None:
+    status, said = run(tmp_path, TOGETHER, "-n", "2", "--dist", "loadgroup")
+
+    assert status == 0, said
