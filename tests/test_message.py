@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
+import struct
+import zlib
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
+from urllib.request import urlopen
+from xml.etree import ElementTree as ET
 
 import pytest
+from botocore.exceptions import ClientError
+from jsonschema import validate
 from pydantic import BaseModel
+from urllib3 import PoolManager
+from yaml import safe_load
 
 from builders import NOW, Boom, message
-from recoverable import Message, MessageDeserializationError
+from recoverable import Message, MessageDeserializationError, RetryAfter
+from recoverable.extensions import BodyNotFetched
 
+REGISTRY = "http://127.0.0.1:1/schemas"
+"""Where nothing listens."""
 SNOWMAN = '{"name": "☃"}'
 
 
@@ -66,12 +82,173 @@ def test_what_cannot_be_read_says_so_without_quoting_the_body(
     assert type(unreadable.value.__cause__).__name__ == why
 
 
-def test_other_errors_of_a_model_pass_as_they_are() -> None:
-    def failing(body: bytes) -> object:
-        raise Boom("the schema registry is away")
+class Named(Exception):
+    """The base of a library's errors."""
 
-    with pytest.raises(Boom):
-        message().parse(failing)
+
+class ClassValidationError(ExceptionGroup[Exception]):
+    """As `cattrs` raises it: a group of what is wrong with each field."""
+
+
+class DecodeError(Named):
+    """As `google.protobuf`, `marshmallow`, `voluptuous` and `dacite` raise it: an `Exception` of their own."""
+
+
+class CBORDecodeEOF(Named, EOFError):
+    """As `cbor2` raises it."""
+
+
+def raising(error: Exception) -> Callable[[bytes], object]:
+    """Return a parser that raises this for each body."""
+
+    def parse(_body: bytes) -> object:
+        raise error
+
+    return parse
+
+
+def decoded(body: bytes) -> object:
+    """Read the body as Avro's binary form is read: a length, and so many bytes."""
+    (length,) = struct.unpack(">i", body[:4])
+    return struct.unpack(f"{length}s", body[4:])
+
+
+PARSERS: dict[str, tuple[bytes, Callable[[bytes], object], str]] = {
+    "pydantic": (b"{}", Order.model_validate_json, "ValidationError"),
+    "jsonschema": (b"{}", lambda body: validate(json.loads(body), {"required": ["number"]}), "ValidationError"),
+    "yaml": (b"{", safe_load, "ParserError"),
+    "xml.etree": (b"<order>", ET.fromstring, "ParseError"),
+    "zlib": (b"order", zlib.decompress, "error"),
+    "gzip": (b"order", gzip.decompress, "BadGzipFile"),
+    "gzip, cut off": (gzip.compress(b"order")[:-9], gzip.decompress, "EOFError"),
+    "bz2": (b"order", bz2.decompress, "OSError"),
+    "lzma": (b"order", lzma.decompress, "LZMAError"),
+    "struct": (b"\0\0", decoded, "error"),
+    "struct, cut off": (b"\0\0\0\7order", decoded, "error"),
+    "decimal": (b"1,5", lambda body: Decimal(body.decode()), "InvalidOperation"),
+    "a missing attribute": (b"7", lambda body: json.loads(body).items(), "AttributeError"),
+    "a missing item": (b"[]", lambda body: json.loads(body)[0], "IndexError"),
+    "nested too deep": (b"[" * 100_000, json.loads, "RecursionError"),
+    "as cattrs": (b"", raising(ClassValidationError("order", [KeyError("number")])), "ClassValidationError"),
+    "as protobuf, marshmallow, voluptuous and dacite": (b"", raising(DecodeError()), "DecodeError"),
+    "as fastavro": (b"", raising(EOFError()), "EOFError"),
+    "as cbor2": (b"", raising(CBORDecodeEOF()), "CBORDecodeEOF"),
+    "an assertion": (b"", raising(AssertionError()), "AssertionError"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "parser", "why"), PARSERS.values(), ids=PARSERS)
+def test_whatever_a_parser_raises_because_of_the_body_is_final(
+    body: bytes, parser: Callable[[bytes], object], why: str
+) -> None:
+    with pytest.raises(MessageDeserializationError, match=rf"^message 'm-1' cannot be read: {why}\b"):
+        message(body).parse(parser)
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, "[" * 100_000], ids=["bytes", "text"])
+def test_json_that_is_nested_too_deep_is_final(body: str | bytes) -> None:
+    with pytest.raises(MessageDeserializationError, match=r"^message 'm-1' cannot be read: RecursionError$"):
+        message(body).json()
+
+
+def because_of(cause: BaseException, error: Exception) -> Exception:
+    """Return the error with this cause."""
+    error.__cause__ = cause
+    return error
+
+
+def while_handling(context: BaseException, error: Exception) -> Exception:
+    """Return the error, raised while another was handled."""
+    error.__context__ = context
+    return error
+
+
+class Answered(Exception):
+    """As clients raise it for what a service answered."""
+
+    def __init__(self, **has: object) -> None:
+        super().__init__("429 Too Many Requests")
+        vars(self).update(has)
+
+
+REFUSED = ConnectionRefusedError(111, "Connection refused")
+
+ELSEWHERE: dict[str, Exception] = {
+    "the handler's own wish to wait": RetryAfter(timedelta(minutes=5)),
+    "lack of memory": MemoryError(),
+    "a missing module": ModuleNotFoundError("No module named 'schemas'"),
+    "a time-out": TimeoutError(),
+    "a connection that was refused": REFUSED,
+    "a file that is not there": FileNotFoundError(2, "No such file or directory"),
+    "an error of the system": OSError(28, "No space left on device"),
+    "a client's error of its own kind": type("ClientError", (OSError,), {})("away"),
+    "an error because of a connection": because_of(because_of(REFUSED, ValueError("no schema")), KeyError("Order")),
+    "an error while a connection failed": while_handling(REFUSED, ValueError("no schema")),
+    "an error that has a connection's among its arguments": ValueError("no schema", REFUSED),
+    "a client's 429, as requests and httpx have it": Answered(response=SimpleNamespace(status_code=429)),
+    "a client's 429, as others have it": Answered(status_code=429),
+    "boto3's": ClientError({"Error": {"Code": "ThrottlingException"}}, "GetSchemaVersion"),
+    "a group with one of these": ExceptionGroup("order", [KeyError("a"), ExceptionGroup("more", [REFUSED])]),
+    "a group with another": ExceptionGroup("order", [KeyError("a"), MemoryError()]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_says_nothing_of_the_body_passes_as_it_is(error: Exception) -> None:
+    with pytest.raises(type(error)) as raised:
+        message().parse(raising(error))
+
+    assert raised.value is error
+
+
+CLIENTS: dict[str, Callable[[], object]] = {
+    "urllib": lambda: urlopen(REGISTRY),
+    "urllib3": lambda: PoolManager().request("GET", REGISTRY, retries=0),
+    "requests": lambda: pytest.importorskip("requests").get(REGISTRY, timeout=60),
+}
+
+
+@pytest.mark.parametrize("ask", CLIENTS.values(), ids=CLIENTS)
+def test_a_registry_that_cannot_be_reached_is_no_failure_of_the_body(ask: Callable[[], object]) -> None:
+    def parse(_body: bytes) -> object:
+        return ask()
+
+    with pytest.raises(Exception, match="Connection refused"):
+        message().parse(parse)
+
+
+def test_causes_that_form_a_circle_are_looked_at_once() -> None:
+    first = KeyError("a")
+    first.__cause__ = because_of(first, ValueError("b"))
+
+    with pytest.raises(MessageDeserializationError):
+        message().parse(raising(first))
+
+
+@pytest.mark.parametrize("error", [Boom("away"), ExceptionGroup("order", [Boom("away")])], ids=["alone", "in a group"])
+@pytest.mark.parametrize("retried", [Boom, (KeyError, Boom)], ids=["one type", "several"])
+def test_what_the_call_names_passes_as_it_is(error: Exception, retried: Any) -> None:
+    with pytest.raises(type(error)) as raised:
+        message().parse(raising(error), retried=retried)
+
+    assert raised.value is error
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda read: read.body, lambda read: read.text, Message.json, lambda read: read.parse(json.loads)],
+    ids=["body", "text", "json", "parse"],
+)
+def test_a_body_that_cannot_be_fetched_fails_as_its_fetching_does(read: Callable[[Message], object]) -> None:
+    not_fetched = BodyNotFetched("the object is gone")
+
+    def fetch() -> bytes:
+        raise not_fetched
+
+    with pytest.raises(BodyNotFetched) as raised:
+        read(message(fetch))
+
+    assert raised.value is not_fetched
 
 
 def test_a_model_may_itself_say_that_it_cannot_read() -> None:

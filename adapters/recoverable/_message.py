@@ -6,7 +6,8 @@ import json
 from operator import attrgetter
 from types import MappingProxyType
 
-from recoverable._unreadable import unreadable
+from recoverable._errors import MessageDeserializationError
+from recoverable._unreadable import is_about_body, unreadable
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Protocol, Self, TypeVar, Unpack, overload
 
-    from recoverable._errors import MessageDeserializationError
     from recoverable._outgoing.message import Outgoing, SendOptions
+    from recoverable._unreadable import Retried
 
     T = TypeVar("T")
 
@@ -169,7 +170,7 @@ class Message:
                 setting says how to read it there.
         """
         raw = self._raw()
-        return raw if isinstance(raw, bytes) else self._parsed(raw.encode)
+        return raw if isinstance(raw, bytes) else self._parsed(raw, str.encode)
 
     @property
     def text(self) -> str:
@@ -179,39 +180,40 @@ class Message:
             MessageDeserializationError: the body is not UTF-8.
         """
         raw = self._raw()
-        return raw if isinstance(raw, str) else self._parsed(raw.decode)
+        return raw if isinstance(raw, str) else self._parsed(raw, bytes.decode)
 
     def json(self) -> Any:
         """Return the body parsed as JSON.
 
         Raises:
-            MessageDeserializationError: the body is not JSON.
+            MessageDeserializationError: the body is not JSON, or nested too deep.
         """
         body = self._raw() if callable(self._body) else self._body
         try:
             return json.loads(body)
-        except ValueError as error:
-            raise self._unreadable(error) from error
+        except (ValueError, RecursionError) as error:
+            raise unreadable(self.id, error) from error
 
     if TYPE_CHECKING:
 
         @overload
-        def parse(self, model: type[Model]) -> Model: ...
+        def parse(self, model: type[Model], *, retried: Retried = ()) -> Model: ...
         @overload
-        def parse(self, model: Callable[[bytes], T]) -> T: ...
+        def parse(self, model: Callable[[bytes], T], *, retried: Retried = ()) -> T: ...
 
-    def parse(self, model: Any) -> Any:
+    def parse(self, model: Any, *, retried: Retried = ()) -> Any:
         """Return the body as an object.
 
         Args:
             model: a class with `model_validate_json`, such as pydantic's, or a function from bytes.
+            retried: types of errors that the function raises and that say nothing of the body; they pass as they are.
 
         Raises:
-            MessageDeserializationError: the model raised ValueError, TypeError or KeyError; other errors pass as they
-                are.
+            MessageDeserializationError: the model or function raised. What says nothing of the body passes as it is:
+                `RetryAfter`, lack of memory, a missing module, errors of the system or the network and what was raised
+                because of one, and an error with the answer of a service.
         """
-        parse_body = getattr(model, "model_validate_json", model)
-        return self._parsed(lambda: parse_body(self.body))
+        return self._parsed(self.body, getattr(model, "model_validate_json", model), retried)
 
     def send(self, queue: str, body: object, **options: Unpack[SendOptions]) -> None:
         """Send a message to a queue when this attempt has succeeded; an attempt that fails sends nothing.
@@ -256,14 +258,15 @@ class Message:
             self._body = self._body()
         return self._body
 
-    def _parsed(self, parse: Callable[[], T]) -> T:
+    def _parsed(self, body: Any, parse: Callable[[Any], T], retried: Retried = ()) -> T:
         try:
-            return parse()
-        except (ValueError, TypeError, KeyError) as error:
-            raise self._unreadable(error) from error
-
-    def _unreadable(self, error: Exception) -> MessageDeserializationError:
-        return unreadable(self.id, error)
+            return parse(body)
+        except MessageDeserializationError:
+            raise
+        except Exception as error:
+            if not is_about_body(error, retried):
+                raise
+            raise unreadable(self.id, error) from error
 
 
 def outgoing() -> Any:

@@ -1,22 +1,78 @@
-"""Say why and where a message cannot be read, without quoting its body."""
+"""Find out whether an error of a parser is about the body, and say why and where a message cannot be read, without quoting it."""
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 
-from recoverable._errors import MessageDeserializationError
+from recoverable._errors import MessageDeserializationError, RetryAfter
 
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeAlias
+
+    Retried: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
 
 MOST_PLACES = 3
 """Fields of a model that are named at most."""
 
 NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 """Names of fields that are shown; a key that looks otherwise, such as an address, may be the sender's data."""
+
+
+NOT_OF_THE_BODY = (RetryAfter, MemoryError, ImportError)
+"""What says nothing of a body; errors of the system, and answers of a service, are found by what they have."""
+
+
+def is_about_body(error: Exception, retried: Retried) -> bool:
+    """True unless what a parser raised is about its surroundings, so that the message is retried.
+
+    Args:
+        error: the error; a group is about the body if each exception in it is.
+        retried: further types that are not about it.
+    """
+    for each in linked(error, members):
+        if isinstance(each, (NOT_OF_THE_BODY, retried)) or has_answer(each):
+            return False
+    # clients of networks chain the error of the system, or have it among their arguments
+    return not any(map(is_of_the_system, linked(error, lambda each: (*members(each), *chained(each)))))
+
+
+def linked(
+    error: BaseException, following: Callable[[BaseException], Sequence[BaseException]]
+) -> Iterator[BaseException]:
+    """Yield the error and those that follow from it, each once."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            waiting += reversed(following(each))
+
+
+def members(error: BaseException) -> tuple[BaseException, ...]:
+    """Return the exceptions in a group; none of any other error."""
+    return error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+
+
+def chained(error: BaseException) -> list[BaseException]:
+    """Return the error's cause and context, and the exceptions among its arguments."""
+    return [each for each in (error.__cause__, error.__context__, *error.args) if isinstance(each, BaseException)]
+
+
+def has_answer(error: BaseException) -> bool:
+    """True if the error holds what a service has answered."""
+    return any(getattr(error, name, None) is not None for name in ("response", "status_code"))
+
+
+def is_of_the_system(error: BaseException) -> bool:
+    """True if the error is of the operating system or the network: `bz2` raises a plain OSError for its data, and `gzip` one of its own."""
+    if not isinstance(error, OSError) or isinstance(error, getattr(sys.modules.get("gzip"), "BadGzipFile", ())):
+        return False
+    return type(error) is not OSError or error.errno is not None
 
 
 def unreadable(message_id: str, error: Exception) -> MessageDeserializationError:
