@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from recoverable._flow.deadline import Deadline
     from recoverable._flow.event_loop import within
     from recoverable._flow.handlers import is_coroutine_function
+    from recoverable._ladder.faults import redacted_text
     from recoverable._message import Message, record_of
     from recoverable._observe.extension import Batch, Extension, Hidden, Part, Setup
     from recoverable._observe.facts import Facts, Outcome
-    from recoverable._observe.log import log_observing_failed, log_safely, redacted_text, traceback_of
+    from recoverable._observe.log import log_observing_failed, log_safely, traceback_of
     from recoverable._rate_limit.settings import CircuitStore
     from recoverable._variables import FACTS_FILE
 else:
@@ -43,10 +44,11 @@ else:
             "recoverable._flow.deadline": ("Deadline",),
             "recoverable._flow.event_loop": ("within",),
             "recoverable._flow.handlers": ("is_coroutine_function",),
+            "recoverable._ladder.faults": ("redacted_text",),
             "recoverable._message": ("record_of",),
             "recoverable._observe.extension": ("Batch", "Extension", "Hidden", "Part", "Setup"),
             "recoverable._observe.facts": ("Facts", "Outcome"),
-            "recoverable._observe.log": ("log_observing_failed", "log_safely", "redacted_text", "traceback_of"),
+            "recoverable._observe.log": ("log_observing_failed", "log_safely", "traceback_of"),
             "recoverable._rate_limit.settings": ("CircuitStore",),
             "recoverable._variables": ("FACTS_FILE",),
         },

@@ -65,6 +65,13 @@ class RejectedByBank(Rejected):
     """A kind of it."""
 
 
+def caused_by(cause: Exception) -> Exception:
+    """Return a failure with this cause."""
+    failure = Boom()
+    failure.__cause__ = cause
+    return failure
+
+
 PORTED = {
     "a subclass of an unrecoverable type": (
         recoverability(3, 3, unrecoverable=(Rejected,)),
@@ -147,9 +154,9 @@ ORDER_OF_RULES: dict[str, tuple[Recoverability, ErrorContext, Action]] = {
         error_context(),
         ImmediateRetry(),
     ),
-    "only the outermost exception counts": (
+    "a cause does not count": (
         recoverability(unrecoverable=(Rejected,)),
-        error_context(ExceptionGroup("several", [Rejected()])),
+        error_context(caused_by(Rejected())),
         ImmediateRetry(),
     ),
     "a BaseException can be unrecoverable": (

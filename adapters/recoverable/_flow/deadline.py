@@ -48,7 +48,7 @@ class Deadline:
         own_seconds: for how many seconds one handler may run.
     """
 
-    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "began", "ends", "inside", "own_seconds", "rings", "shared")  # fmt: skip
+    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "began", "ends", "inside", "own_seconds", "rings", "shared", "stopped")  # fmt: skip
 
     now = staticmethod(monotonic)
     """Returns the time in seconds by which `began` and `ends` are meant."""
@@ -88,6 +88,12 @@ class Deadline:
             self.ends = self._all_end
         return seconds
 
+    def failure(self, raised: BaseException) -> BaseException:
+        """Return how the handler failed that raised this: once it was stopped, by `TimeUp`, whatever it made of that."""
+        if isinstance(raised, TimeUp) or getattr(self, "stopped", None) != self.began:
+            return raised
+        return TimeUp().with_traceback(raised.__traceback__)
+
     def arm(self) -> None:
         """Have the alarm raise `TimeUp` in the handler at `ends`, and again as long as it does not end; outside a handler it does nothing."""
         try:
@@ -104,6 +110,7 @@ class Deadline:
             self._set(early)
             return
         self.ends += AGAIN
+        self.stopped = self.began  # when the handler began that was stopped
         self._set(AGAIN)
         raise TimeUp
 

@@ -60,14 +60,14 @@ async def within(seconds: float, awaitable: Awaitable[Any]) -> Any:
     """Await to the end and return the result; cancel when the time is up.
 
     Raises:
-        TimeUp: the time is up; its traceback shows where the handler was.
+        TimeUp: the time was up, whatever was raised then; its traceback shows where the handler was.
     """
     if seconds == FOREVER:
         return await to_its_end(awaitable)
     limit = Limit(seconds)
     try:
         return await to_its_end(awaitable)
-    except asyncio.CancelledError as error:
+    except BaseException as error:
         if not limit.cancelled:
             raise
         raise TimeUp().with_traceback(error.__traceback__) from None

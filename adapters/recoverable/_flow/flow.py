@@ -97,7 +97,7 @@ def drive(steps: Flow, handler: Callable[[Message], Any], deadline: Deadline) ->
                 if result is not None:
                     finish(result, seconds, deadline)
             except BaseException as raised:  # noqa: BLE001  # recovery decides about each of them
-                error = raised
+                error = deadline.failure(raised)
             step = steps.send(error)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]  # as `Flow` says

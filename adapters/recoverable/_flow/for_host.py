@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recoverable._flow.flow import run_awaitable
-from recoverable._ladder.faults import message_of, redacted, type_name
+from recoverable._ladder.faults import redacted_text, type_name
+from recoverable._ladder.groups import ungrouped
 from recoverable._observe.log import log_safely, observe
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def failure_for_host(error: BaseException, redact: Redact | None) -> BaseExcepti
     """
     if redact is None:
         return error
-    text = redacted(message_of(error), redact)
+    text = redacted_text(error, redact)
     match error:
         case SystemExit(code=int() | None as code):
             return SystemExit(code)
@@ -94,4 +95,4 @@ def failure_for_host(error: BaseException, redact: Redact | None) -> BaseExcepti
         case KeyboardInterrupt():
             return KeyboardInterrupt(text)
         case _:
-            return RedactedFailure(f"{type_name(error)}: {text}")
+            return RedactedFailure(f"{type_name(ungrouped(error))}: {text}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from recoverable._errors import MessageDeserializationError, RetryAfter, TimeUp, UnreportedFailure
+from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._ladder.decision import classify_timeout, decide, forward_given_up, move_instead_of_waiting
 from recoverable._ladder.delivery import Deferral, delivery_of, is_retried_in_process, runs_left
 from recoverable._ladder.faults import readable
-from recoverable._ladder.policy import delay_asked_for, is_unrecoverable
+from recoverable._ladder.policy import delay_asked_for, is_unrecoverable, retry_after
 from recoverable._ladder.settlement import COMPLETE, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._observe.log import report, report_given_up, report_undecided
@@ -266,8 +266,8 @@ def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invoc
         waiting = gate.after(delivery, failure)
         if waiting is None or is_final(failure, invocation.recoverability):
             continue
-        asked = delay_asked_for(failure) if isinstance(failure, RetryAfter) else None
-        waiting = waiting.replace(delay=max(waiting.delay, asked or NO_DELAY))
+        asked = delay_asked_for(retry_after(failure)) or NO_DELAY
+        waiting = waiting.replace(delay=max(waiting.delay, asked))
         settlement = wait_for(gate, waiting, delivery, invocation)
         if settlement is not None:
             return settlement

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from recoverable import headers
 from recoverable._errors import TimeUp
+from recoverable._ladder.groups import MOST_NAMED, PLAIN_GROUPS, failure_in, leaves, ungrouped
 from recoverable.headers import LOG_GROUP, LOG_STREAM, REQUEST_ID, VERSION, write_date
 
 if TYPE_CHECKING:
@@ -84,12 +85,13 @@ def fault_headers(
         now: the time of the failure.
         redact: the user's redactor; None for the texts as they are.
     """
-    causes = chain(exception)
-    link = text_of(attribute(exception, "help_link"))
+    shown = ungrouped(exception)
+    causes = chain(shown)
+    link = text_of(attribute(shown, "help_link"))
     optional = {
         INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
         HELP_LINK: None if link is None else redacted(link, redact),
-        SOURCE: source_of(exception),
+        SOURCE: source_of(shown),
     }
     return {
         PROCESSING_MACHINE: platform.machine,
@@ -97,9 +99,9 @@ def fault_headers(
         HOST_ID: host_id(platform.host),
         HOST_NAME: platform.host,
         FAILED_QUEUE: queue,
-        EXCEPTION_TYPE: type_name(exception),
-        EXCEPTION_MESSAGE: redacted(message_of(exception), redact)[:MAX_MESSAGE],
-        STACK_TRACE: stack_trace(causes, redact)[:MAX_STACK_TRACE],
+        EXCEPTION_TYPE: type_name(shown),
+        EXCEPTION_MESSAGE: redacted_text(exception, redact)[:MAX_MESSAGE],
+        STACK_TRACE: stack_trace(chain(exception), redact)[:MAX_STACK_TRACE],
         TIME_OF_FAILURE: write_date(now),
         **{name: text for name, text in optional.items() if text is not None},
         **{f"{DATA}{redacted(name, redact)}": redacted(text, redact) for name, text in data_of(exception)},
@@ -130,6 +132,12 @@ def chain(exception: BaseException) -> list[BaseException]:
     return found
 
 
+def described(exception: BaseException) -> list[BaseException]:
+    """Return the exceptions of which a copy says something: the chain, and the leaves of a group that are named."""
+    found = chain(exception)
+    return found + [leaf for leaf in leaves(exception)[:MOST_NAMED] if all(leaf is not each for each in found)]
+
+
 def causes_of(exception: BaseException) -> list[BaseException]:
     """Return the direct causes of an exception.
 
@@ -148,9 +156,10 @@ def type_name(exception: BaseException) -> str:
 
 
 def readable(exception: BaseException) -> BaseException:
-    """Return the exception; in place of one that raises when it is read, or ends the process then, an error that says so."""
+    """Return how an attempt failed that raised this exception; where reading it raises, or ends the process, an error that says so."""
     try:
-        for each in chain(exception):
+        failure = failure_in(exception)
+        for each in described(failure):
             (
                 isinstance(each, TimeUp),
                 type(each).__qualname__,
@@ -162,13 +171,26 @@ def readable(exception: BaseException) -> BaseException:
         unreadable = RuntimeError(f"the handler raised {type_name(exception)}, which cannot be read")
         trace = BaseException.__dict__["__traceback__"].__get__(exception)
         return unreadable.with_traceback(trace)
-    return exception
+    return failure
 
 
 def message_of(exception: BaseException) -> str:
     """Return the exception's text, or a text that says that it cannot be read."""
     text = text_of(exception)
     return f"Could not read Message from exception type '{type_name(exception)}'." if text is None else text
+
+
+def redacted_text(exception: BaseException, redact: Redact | None) -> str:
+    """Return the exception's text, as the redactor returns it; a plain group is its one leaf, or names each by its type and first line."""
+    shown = ungrouped(exception)
+    text = redacted(message_of(shown), redact)
+    if type(shown) not in PLAIN_GROUPS:
+        return text
+    inside = leaves(shown)
+    lines = [redacted(message_of(leaf), redact).partition("\n")[0] for leaf in inside[:MOST_NAMED]]
+    named = [f"{type_name(leaf)}: {line}" for leaf, line in zip(inside, lines, strict=False)]
+    more = [f"and {len(inside) - MOST_NAMED:,} more"] if len(inside) > MOST_NAMED else []
+    return "\n".join([text, *named, *more])
 
 
 def text_of(value: object) -> str | None:
@@ -239,10 +261,14 @@ def source_of(exception: BaseException) -> str | None:
 
 
 def data_of(exception: BaseException) -> Iterator[tuple[str, str]]:
-    """Yield names and texts of the exception's own `data`, if it is a mapping, and its notes (PEP 678): .NET's Exception.Data."""
-    notes = attribute(exception, "__notes__")
-    joined = "\n".join(filter(None, map(text_of, notes))) if isinstance(notes, list) else None
-    for key, value in [*items_of(attribute(exception, "data")), ("Notes", joined)]:
+    """Yield names and texts of the exception's own `data`, if it is a mapping, and of the notes (PEP 678): .NET's Exception.Data.
+
+    The notes are its own, and those of its causes and leaves.
+    """
+    lists = [attribute(each, "__notes__") for each in described(exception)]
+    notes = [note for each in lists if isinstance(each, list) for note in map(text_of, each) if note is not None]
+    joined = "\n".join(notes) if notes else None
+    for key, value in [*items_of(attribute(ungrouped(exception), "data")), ("Notes", joined)]:
         name, text = text_of(key), text_of(value)
         if name is not None and text is not None:
             yield name, text

@@ -10,6 +10,7 @@ from recoverable._errors import RetryAfter
 from recoverable._frozen import Frozen, field
 from recoverable._ladder.backoff import chance
 from recoverable._ladder.delivery import NOTHING_CARRIED, Carried
+from recoverable._ladder.groups import leaves
 from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
 from recoverable._message import Message
 
@@ -118,7 +119,7 @@ def default_policy(recoverability: Recoverability, context: ErrorContext) -> Act
     """
     if is_unrecoverable(recoverability, context.exception):
         return MoveToError(recoverability.failed.error_queue)
-    asks_to_wait = isinstance(context.exception, RetryAfter)
+    asks_to_wait = retry_after(context.exception) is not None
     if not asks_to_wait and context.immediate_processing_failures <= recoverability.immediate.max_retries:
         return ImmediateRetry()
     if may_retry_delayed(recoverability.delayed, context):
@@ -127,9 +128,14 @@ def default_policy(recoverability: Recoverability, context: ErrorContext) -> Act
 
 
 def is_unrecoverable(recoverability: Recoverability, exception: BaseException) -> bool:
-    """True if a type or predicate of `failed.unrecoverable` matches the exception."""
-    rules = recoverability.failed.unrecoverable
-    return any(isinstance(exception, rule) if isinstance(rule, type) else rule(exception) for rule in rules)
+    """True if `failed.unrecoverable` has a type or predicate that matches the exception, or one for each leaf of a group."""
+
+    def matches(error: BaseException) -> bool:
+        rules = recoverability.failed.unrecoverable
+        return any(isinstance(error, rule) if isinstance(rule, type) else rule(error) for rule in rules)
+
+    is_group = isinstance(exception, BaseExceptionGroup)
+    return matches(exception) or (is_group and all(map(matches, leaves(exception))))
 
 
 def may_retry_delayed(delayed: Delayed, context: ErrorContext) -> bool:
@@ -145,12 +151,19 @@ def may_retry_delayed(delayed: Delayed, context: ErrorContext) -> bool:
 
 def next_delay(delayed: Delayed, context: ErrorContext) -> timedelta:
     """Return the delay of `RetryAfter`, if the handler raised it; else the configured one."""
-    if isinstance(context.exception, RetryAfter) and (asked := delay_asked_for(context.exception)) is not None:
+    asked = delay_asked_for(retry_after(context.exception))
+    if asked is not None:
         return asked
     return delay_after(delayed, context.delayed_deliveries_performed, context.message.id)
 
 
-def delay_asked_for(error: RetryAfter) -> timedelta | None:
+def retry_after(exception: BaseException) -> RetryAfter | None:
+    """Return the `RetryAfter` that was raised, alone or in a group: of several, the one with the longest delay."""
+    raised = [each for each in leaves(exception) if isinstance(each, RetryAfter)]
+    return max(raised, key=lambda each: delay_asked_for(each) or NO_DELAY, default=None)
+
+
+def delay_asked_for(error: RetryAfter | None) -> timedelta | None:
     """Return the delay that a handler asks for, between 0 and 365 days; None when it names none.
 
     A subclass may set anything: a number is in seconds, as in the header Retry-After of HTTP.

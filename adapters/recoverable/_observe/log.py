@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from recoverable._errors import MessageDeserializationError
 from recoverable._ladder.delivery import Deferral, Delivery
-from recoverable._ladder.faults import Redact, message_of, redacted, traceback_in_handler, type_name
+from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
+from recoverable._ladder.groups import leaves, ungrouped
 from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
 from recoverable._ladder.settlement import Redeliver
 from recoverable._message import Message
@@ -151,23 +152,27 @@ def log_safely(
 def exception_info(exception: BaseException) -> tuple[type[BaseException], BaseException, TracebackType | None]:
     """Return the exception for a log, its traceback beginning in the handler.
 
-    The cause of a `MessageDeserializationError` is not logged, only put on the error queue: a model's error quotes the
-    body, which may be secret.
+    The cause of a `MessageDeserializationError`, alone or in a group, is not logged, only put on the error queue: a
+    model's error quotes the body, which may be secret.
     """
     trace = traceback_in_handler(exception)
-    if isinstance(exception, MessageDeserializationError):
-        exception = MessageDeserializationError(*exception.args)
+    inside = leaves(exception)
+    if any(isinstance(each, MessageDeserializationError) for each in inside):
+        quiet = [without_cause(each) for each in inside]
+        exception = quiet[0] if inside[0] is exception else BaseExceptionGroup(f"{len(quiet)} exceptions", quiet)
     return type(exception), exception, trace
+
+
+def without_cause(exception: BaseException) -> BaseException:
+    """Return a `MessageDeserializationError` without its cause; any other exception as it is."""
+    if not isinstance(exception, MessageDeserializationError):
+        return exception
+    return MessageDeserializationError(*exception.args).with_traceback(exception.__traceback__)
 
 
 def traceback_of(exception: BaseException, redact: Redact | None) -> str:
     """Return the exception's traceback as text, as the redactor returns it."""
     return formatted(exception_info(exception), redact)
-
-
-def redacted_text(exception: BaseException, redact: Redact | None) -> str:
-    """Return the exception's text, as the redactor returns it."""
-    return redacted(message_of(exception), redact)
 
 
 def formatted(exception: Any, redact: Redact | None) -> str:
@@ -186,7 +191,7 @@ def searchable(decision: Decision) -> dict[str, object]:
     message, failure, delay = decision.delivery.message, decision.failure, decision.delay
     fields = {
         "message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue,
-        "action": decision.outcome, "exception_type": type_name(failure) if failure is not None else "",
+        "action": decision.outcome, "exception_type": type_name(ungrouped(failure)) if failure is not None else "",
         "error_queue": decision.error_queue, "delay_seconds": "" if delay is None else delay.total_seconds(),
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value != ""}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from recoverable._errors import UnreportedFailure
 from recoverable._frozen import Frozen
 from recoverable._ladder.delivery import delivery_of
-from recoverable._ladder.faults import EXCEPTION_TYPE, message_of, redacted, type_name
+from recoverable._ladder.faults import EXCEPTION_TYPE, redacted_text, type_name
+from recoverable._ladder.groups import ungrouped
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import NO_DELAY
 from recoverable._observe.facts import Facts, Outcome
@@ -161,7 +162,10 @@ class Record:
     def _facts(self, delivery: Delivery, action: Any, failure: BaseException | None = None, **more: Any) -> Facts:
         """Return the facts about a decision or a success; a failure that is given can be read."""
         if failure is not None:
-            more |= {"exception_type": type_name(failure), "unreported": isinstance(failure, UnreportedFailure)}
+            more |= {
+                "exception_type": type_name(ungrouped(failure)),
+                "unreported": isinstance(failure, UnreportedFailure),
+            }
         message = delivery.message
         return Facts(
             message.id, message.queue, message.attempt, message.round, action, attempts=self._attempts_of_round,
@@ -186,7 +190,7 @@ def line_of(facts: Facts, redact: Callable[[str], str] | None, *, done: bool) ->
         done: True if what was decided has been done.
     """
     error = facts.exception
-    text = "" if error is None else redacted(message_of(error), redact)
+    text = "" if error is None else redacted_text(error, redact)
     return f"{dumps({**vars(facts), 'exception': text, 'done': done}, default=timedelta.total_seconds)}\n"
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from time import sleep
 
 from recoverable._ladder.delivery import RATE_LIMITED, Deferral
+from recoverable._ladder.groups import leaves
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely, rate_limit
 from recoverable._rate_limit.state import (
@@ -180,7 +181,7 @@ class Limiter:
         if self._limit.counts is None:
             return True
         try:
-            return bool(self._limit.counts(error))
+            return any(map(self._limit.counts, leaves(error)))
         except Exception as raised:  # noqa: BLE001  # logged; the failure then counts
             name = type(raised).__name__
             text = f"RateLimit(counts) failed ({name}). The failure counts. Check the function in RateLimit(counts)."

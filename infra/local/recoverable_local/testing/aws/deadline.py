@@ -51,11 +51,12 @@ class VirtualDeadline(Deadline):
             self._invocation.limit_handler(self.ends)
             try:
                 result = self._in_between_faults(handler, argument, broker_id)
-            except TimeUp:
-                self._note(broker_id, f"{STOPPED} after {self._clock() - began:g} s")
-                raise
             except BaseException as error:
-                self._note(broker_id, how_it_failed(error))
+                if self._invocation.stopped and not self._invocation.ended:
+                    self.stopped = self.began
+                is_stop = isinstance(self.failure(error), TimeUp)
+                took = f"{STOPPED} after {self._clock() - began:g} s"
+                self._note(broker_id, took if is_stop else how_it_failed(error))
                 raise
             finally:
                 self._invocation.limit_handler(inf)

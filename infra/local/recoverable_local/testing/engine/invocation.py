@@ -79,12 +79,13 @@ class Invocation:
         self.ended = ""  # how its process ended, when it did
         self._leaves_behind = False  # True while a handler runs that is left behind when its time is up
         self.handler_deadline = inf  # in seconds of the world; infinity when no handler runs
+        self.stopped = False  # True once the time of the handler that runs was up
         self._scheduler, self._expire, self._ending = scheduler, expire, ending
         self.timeout, self._deadline, self._enforced = timeout, scheduler.now + timeout, enforced
 
     def limit_handler(self, deadline: float) -> None:
         """Stop what the handler spends at a deadline, in seconds of the world; infinity when no handler runs."""
-        self.handler_deadline = deadline
+        self.handler_deadline, self.stopped = deadline, False
         self.watch()
 
     def watch(self) -> None:
@@ -122,7 +123,7 @@ class Invocation:
         if self._scheduler.now >= end:
             self.die(f"{TIMED_OUT}{self.timeout:g} s")
         if self._scheduler.now >= self.handler_deadline:
-            self.handler_deadline = inf
+            self.handler_deadline, self.stopped = inf, True
             raise TimeUp
 
     def hang(self, seconds: float) -> None:
@@ -138,6 +139,7 @@ class Invocation:
         deadline, self.handler_deadline = self.handler_deadline, inf
         self.spend(seconds)
         if self._scheduler.now >= deadline:
+            self.stopped = True
             raise TimeUp
         self.handler_deadline = deadline
 
@@ -147,9 +149,14 @@ class Invocation:
         Raises:
             TimeUp: it takes longer.
         """
-        self.handler_deadline, self._leaves_behind = self._scheduler.now + seconds, True
+        self.limit_handler(self._scheduler.now + seconds)
+        self._leaves_behind = True
         try:
             return function()
+        except BaseException:
+            if self.stopped and not self.ended:
+                raise TimeUp from None  # it is left behind, whatever it makes of that
+            raise
         finally:
             self.handler_deadline, self._leaves_behind = inf, False
 
