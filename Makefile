@@ -14,7 +14,7 @@ EMPTY :=
 SPACE := $(EMPTY) $(EMPTY)
 OLDEST_SERVICE_BUS := azure-servicebus==7.14.3
 
-.PHONY: demo test check all quick steady mutants lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk docs serverless sam
+.PHONY: demo test check all quick steady mutants lowest pythons runtime bench crossings format lock clean properties fuzz release sizes cut bicep cdk docs reference serverless sam
 
 demo: $(READY)          ## orders climb the ladder on AWS, then on Azure, both local; exit status 1 if one is lost; CLOUD=aws or CLOUD=azure for one
 	@status=0; for cloud in $(or $(CLOUD),aws azure); do $(BIN)/recoverable demo $$cloud || status=1; done; exit $$status
@@ -57,6 +57,9 @@ fuzz:                   ## a coverage-guided search for records that break a pro
 	PYTHONPATH=adapters:infra/local:infra/operate:tests .venv-fuzz/bin/python tests/proof/fuzz.py -runs=$(or $(INPUTS),1000000) -max_len=1024 -len_control=0 \
 	  -print_final_stats=1 -artifact_prefix=.venv-fuzz/
 
+reference: $(READY)     ## writes the pages of docs/reference that are made of docstrings, parsers and rules
+	$(BIN)/python infra/site/reference.py
+
 docs:                   ## builds the site into dist/docs/site, from docs/ and README.md, in an environment of its own; red if a link leads nowhere
 	test -x .venv-docs/bin/zensical || $(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -r infra/site/requirements.txt
@@ -73,7 +76,7 @@ cdk: $(READY)           ## synthesizes the CDK construct in an environment of it
 
 serverless: $(READY)    ## has the Serverless Framework package the file of its page, and checks what it makes; needs Node
 	mkdir -p .venv-serverless
-	PYTHONPATH=tests $(BIN)/python -c "from docs.pages import files, page; print(files(page('deploy/serverless-framework.md'))['serverless.yml'])" > .venv-serverless/serverless.yml
+	PYTHONPATH=tests $(BIN)/python -c "from docs.pages import files, page; print(files(page('deploy/aws.md'))['serverless.yml'])" > .venv-serverless/serverless.yml
 	touch .venv-serverless/app.py
 	npm install --prefix .venv-serverless --silent --no-audit --no-fund --no-save $(SERVERLESS)
 	cd .venv-serverless && SLS_TELEMETRY_DISABLED=1 AWS_ACCESS_KEY_ID=none AWS_SECRET_ACCESS_KEY=none npx serverless package

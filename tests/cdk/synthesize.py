@@ -64,8 +64,8 @@ def main(into: str) -> None:
 
 
 def synthesize_page() -> Path:
-    """Run the code of docs/deploy/cdk.md in a folder with its handler, and return the template that it makes."""
-    files = dict(FILE.findall((ROOT / "docs" / "deploy/cdk.md").read_text(encoding="utf-8")))
+    """Run the code of docs/deploy/aws.md in a folder with its handler, and return the template that it makes."""
+    files = dict(FILE.findall((ROOT / "docs" / "deploy/aws.md").read_text(encoding="utf-8")))
     folder = Path(tempfile.mkdtemp())
     (folder / "src").mkdir()
     (folder / "src" / "app.py").write_text(files["src/app.py"], encoding="utf-8")

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 KEPT = HERE / "synthesized"
 SYNTHESIZED = Path(os.environ.get("SYNTHESIZED", KEPT))
 STACKS = ("Everything", "Fifo", "Standard", "Shop")
-"""The stacks of synthesize.py, and that of the page docs/deploy/cdk.md."""
+"""The stacks of synthesize.py, and that of the page docs/deploy/aws.md."""
 
 
 def template(name: str, folder: Path = SYNTHESIZED) -> Path:

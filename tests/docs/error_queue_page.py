@@ -31,7 +31,7 @@ from servers.moto import CREDENTIALS, REGION, client_at, moto_server
 from servers.queues import Queue
 from shop import CardDeclined, place_order
 
-PAGE = ROOT / "docs" / "run/error-queue.md"
+PAGE = ROOT / "docs" / "run" / "error-queue.md"
 BLOCK = re.compile(r"^```console\n(\$ (?:recoverable errors|sed) .*?)^```$", re.MULTILINE | re.DOTALL)
 ORDERS = ("no-bank", "no-bank", "no-bank", "declined")
 ONCE = Recoverability(Immediate(0), Delayed(0), Failed("shop-orders-error", unrecoverable=(CardDeclined,)))

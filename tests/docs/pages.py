@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 README = "../README.md"
@@ -42,21 +37,6 @@ def blocks_of(text: str, language: str) -> list[str]:
 def blocks(name: str, language: str) -> list[str]:
     """Return the page's blocks of code in a language, in their order."""
     return blocks_of(page(name), language)
-
-
-def examples(name: str) -> dict[str, Callable[..., object]]:
-    """Return each test that the page shows, by its name; each of its blocks is a module of its own."""
-    found: dict[str, Callable[..., object]] = {}
-    for block in blocks(name, "python"):
-        names: dict[str, Any] = {}
-        exec(compile(block, name, "exec"), names)  # our own page
-        found |= {each: value for each, value in names.items() if each.startswith("test_")}
-    return found
-
-
-def run_example(example: Callable[..., object], request: pytest.FixtureRequest) -> None:
-    """Run a test that a page shows, with the fixtures that it asks for."""
-    example(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(example).parameters})
 
 
 def files(text: str) -> dict[str, str]:

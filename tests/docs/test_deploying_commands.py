@@ -22,7 +22,7 @@ def test_an_aws_command_asks_for_an_operation_and_parameters_that_there_are(comm
 
 
 def test_each_aws_command_of_the_page_was_found() -> None:
-    assert len(AWS) == sum("aws " in command.replace("my-aws", "") for command in TYPED) == 21
+    assert len(AWS) == sum("aws " in command.replace("my-aws", "") for command in TYPED) == 20
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Follow the README's five minutes on each cloud: its files and commands as they stand do what it says."""
+"""Follow the first service on each cloud: its files and commands as they stand do what it says."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deadlines import DEADLINE, eventually
-from docs.pages import README, blocks_of, commands, files, section
+from docs.pages import blocks_of, commands, files, page
 from recoverable_local.testing import ServiceBusWorld, SqsWorld
 
-HANDLER = blocks_of(section(README, "# recoverable"), "python")[0]
-AWS, AZURE = (section(README, f"### {name}") for name in ("AWS: Lambda and SQS", "Azure: Functions and Service Bus"))
-ON_AWS, ON_AZURE = blocks_of(section(README, "### Test it in virtual time"), "python")
+AWS, AZURE = page("start/aws.md"), page("start/azure.md")
 
 
-def write_files(folder: Path, text: str, handler: str) -> None:
-    """Write the files that a section gives, and the handler from the top of the page beside them."""
-    for name, code in {**files(text), handler: HANDLER}.items():
+def write_files(folder: Path, text: str) -> None:
+    """Write the files that a page gives."""
+    for name, code in files(text).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code, encoding="utf-8")
 
 
 class Reader:
-    """A reader in a folder with the files of a section, whose local host runs.
+    """A reader in a folder with the files of a page, whose local host runs.
 
     Args:
         folder: where the files are.
@@ -120,7 +119,7 @@ def pattern_of(line: str) -> str:
 
 
 def check_what_happens(reader: Reader, output: Path, text: str) -> None:
-    """Send the page's orders, and check that they fare as its fifth step says, but for the end of the long one."""
+    """Send the page's orders, and check that they fare as it says, but for the end of the long one."""
     reader.sends()
 
     [shown_lines] = blocks_of(text, "text")
@@ -134,7 +133,7 @@ def check_what_happens(reader: Reader, output: Path, text: str) -> None:
 
 @pytest.mark.slow
 def test_the_steps_on_aws_do_what_they_say(tmp_path: Path) -> None:
-    write_files(tmp_path, AWS, "src/orders.py")
+    write_files(tmp_path, AWS)
 
     with following(tmp_path, AWS, r"SQS at http://127\.0\.0\.1:(\d+)") as (reader, output):
         assert not re.search("^note .*(?<!in the template)$", output.read_text(encoding="utf-8"), re.MULTILINE)
@@ -144,7 +143,7 @@ def test_the_steps_on_aws_do_what_they_say(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("functions_host")
 def test_the_steps_on_azure_do_what_they_say(tmp_path: Path) -> None:
-    write_files(tmp_path, AZURE, "orders.py")
+    write_files(tmp_path, AZURE)
 
     with following(tmp_path, AZURE, r"Endpoint=sb://127\.0\.0\.1:(\d+)") as (reader, output):
         assert "note " not in output.read_text(encoding="utf-8")
@@ -162,25 +161,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown_in(code: str) -> dict[str, object]:
-    """Return the names that a block of the page makes."""
-    names: dict[str, object] = {}
-    exec(compile(code, README, "exec"), names)  # our own page
-    return {name: value for name, value in names.items() if name.startswith("test_")}
+def shown_test(text: str) -> Callable[..., None]:
+    """Return the test that a page shows."""
+    names: dict[str, Any] = {}
+    exec(compile(blocks_of(text, "python")[-1], "test_orders.py", "exec"), names)  # our own page
+    [shown] = [value for name, value in names.items() if name.startswith("test_")]
+    found: Callable[..., None] = shown
+    return found
 
 
-def test_the_test_for_aws_passes(folder: Path, sqs_world: SqsWorld) -> None:
-    write_files(folder, AWS, "orders.py")
-    (folder / "app.py").write_text(files(AWS)["src/app.py"], encoding="utf-8")
+def test_the_test_for_aws_passes(folder: Path, monkeypatch: pytest.MonkeyPatch, sqs_world: SqsWorld) -> None:
+    write_files(folder, AWS)
+    monkeypatch.syspath_prepend(folder / "src")
 
-    [shown] = shown_in(ON_AWS).values()
-    assert callable(shown)
-    shown(sqs_world)
+    shown_test(AWS)(sqs_world)
 
 
 def test_the_test_for_azure_passes(folder: Path, service_bus_world: ServiceBusWorld) -> None:
-    write_files(folder, AZURE, "orders.py")
+    write_files(folder, AZURE)
 
-    [shown] = shown_in(ON_AZURE).values()
-    assert callable(shown)
-    shown(service_bus_world)
+    shown_test(AZURE)(service_bus_world)

@@ -1,4 +1,4 @@
-"""What the pages install of this project comes from the clone, for no package index has it, and has the extras that they name."""
+"""What the pages install of this project has the extras that they name; from a clone, also what it needs of its neighbours."""
 
 from __future__ import annotations
 
@@ -11,64 +11,37 @@ import pytest
 
 from docs.pages import PAGES, ROOT, blocks, commands
 
-FROM_CLONE = re.compile(r"(?P<folder>\.(?:/[\w/]+)?|\.\./recoverable(?:/[\w/]+)?)(?:\[(?P<extra>[\w-]+)\])?")
-"""The clone is the current folder, or lies beside it."""
-
-INSTALLS = [
-    (name, command)
-    for name in PAGES
-    for block in blocks(name, "console")
-    for command in commands(block)
-    if "pip install" in command
-]
-
-
-@pytest.mark.parametrize(("name", "command"), INSTALLS)
-def test_what_is_ours_is_installed_from_the_clone(name: str, command: str) -> None:
-    words = shlex.split(command.partition("pip install")[2], comments=True)
-
-    for word in words:
-        assert not word.startswith("recoverable"), f"{name}: no index has {word}"
-        if found := FROM_CLONE.fullmatch(word):
-            assert found["extra"] is None or found["extra"] in extras(found["folder"])
-
-
-@pytest.mark.parametrize(("name", "command"), INSTALLS)
-def test_what_it_needs_of_ours_is_installed_beside_it(name: str, command: str) -> None:
-    words = [word.partition("[") for word in shlex.split(command.partition("pip install")[2], comments=True)]
-    given = {below(folder): extra.strip("]") for folder, _, extra in words if FROM_CLONE.fullmatch(folder)}
-
-    assert {sibling for folder, extra in given.items() for sibling in needed(folder, extra)} <= given.keys(), name
-
-
-def needed(folder: str, extra: str) -> set[str]:
-    """Return the folders of the distributions of this clone that a project, or its extra, depends on."""
-    project = project_in(folder)
-    wanted = [*project["dependencies"], *project.get("optional-dependencies", {}).get(extra, [])]
-    names = {re.split(r"[\[=<>;~! ]", each)[0] for each in wanted}
-    direct = {FOLDERS[name] for name in names if name in FOLDERS}
-    return direct.union(*(needed(each, "") for each in direct))
-
+OURS = re.compile(r"(?:\.\./)?(?P<name>recoverable(?:-\w+)?(?:/infra/\w+)?)(?:\[(?P<extras>[\w,-]+)\])?")
+"""By its name on an index, or by its folder in a clone that lies beside."""
 
 FOLDERS = {"recoverable": ".", "recoverable-operate": "infra/operate", "recoverable-local": "infra/local"}
+INSTALLS = sorted(
+    {
+        (name, command.partition("pip install")[2])
+        for name in PAGES
+        for block in blocks(name, "console")
+        for command in commands(block)
+        if "pip install" in command
+    }
+)
 
 
-def below(folder: str) -> str:
-    """Return a folder as it lies in the clone."""
-    return folder.removeprefix("../recoverable").removeprefix("./").strip("/") or "."
-
-
-def project_in(folder: str) -> dict[str, Any]:
-    """Return the table `project` of the pyproject.toml in a folder of the clone."""
-    text = (ROOT / below(folder) / "pyproject.toml").read_text(encoding="utf-8")
-    found: dict[str, Any] = tomllib.loads(text)["project"]
+def project(name: str) -> dict[str, Any]:
+    """Return the table `project` of a distribution, by its name or its folder in the clone."""
+    folder = FOLDERS.get(name, name.partition("/")[2])
+    found: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return found
 
 
-def extras(folder: str) -> set[str]:
-    """Return the extras of the project in a folder of the clone."""
-    return set(project_in(folder).get("optional-dependencies", {}))
+@pytest.mark.parametrize(("name", "words"), INSTALLS)
+def test_what_is_installed_of_ours_has_the_extras_that_are_named(name: str, words: str) -> None:
+    for found in filter(None, map(OURS.fullmatch, shlex.split(words, comments=True))):
+        wanted = set((found["extras"] or "").split(",")) - {""}
+        assert wanted <= set(project(found["name"]).get("optional-dependencies", {})), name
 
 
-def test_each_page_was_read() -> None:
-    assert {"deploy/check.md", "use/local-aws.md", "use/testing.md", "../README.md"} <= {name for name, _ in INSTALLS}
+@pytest.mark.parametrize(("name", "words"), [each for each in INSTALLS if "../recoverable" in each[1]])
+def test_from_a_clone_the_neighbours_are_installed_too(name: str, words: str) -> None:
+    assert {"../recoverable/infra/operate", "../recoverable/infra/local"} <= set(shlex.split(words, comments=True)), (
+        name
+    )

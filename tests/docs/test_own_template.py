@@ -1,14 +1,14 @@
-"""The template of the README's first steps has right what must be right in a project of one's own."""
+"""The template of the first service on AWS has right what must be right in a project of one's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from docs.pages import README, blocks
+from docs.pages import blocks
 from local.lambda_host.test_template import read, stack_of
 from recoverable_local.lambda_host.sam.advice import advice
 
-(TEMPLATE,) = blocks(README, "yaml")
+(TEMPLATE,) = blocks("start/aws.md", "yaml")
 
 
 def test_the_local_host_runs_it_and_has_nothing_to_note(tmp_path: Path) -> None:

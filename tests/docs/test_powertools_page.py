@@ -134,7 +134,3 @@ def test_what_message_parse_cannot_read_goes_to_the_error_queue_at_once(reader: 
 
     (copy,) = reader.copies()
     assert copy["NServiceBus.ExceptionInfo.ExceptionType"] == "recoverable.MessageDeserializationError"
-
-
-def test_each_block_is_run_by_a_test_of_this_file() -> None:
-    assert len(BLOCKS) == 8

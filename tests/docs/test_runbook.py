@@ -1,4 +1,4 @@
-"""docs/run/on-call.md: each alarm of both templates has its line, and so has each metric."""
+"""docs/run/on-call.md: each alarm of both templates has its line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from infra.azure.bicep import Deployment
 from infra.decided import decided
 from infra.features import FEATURES, asking_for
 from infra.sam_template import template
-from recoverable.extensions._metrics import METRICS
 
 PAGE = page("run/on-call.md")
 
@@ -33,7 +32,3 @@ def test_each_alert_of_the_bicep_template_has_a_line() -> None:
     app = deployed.outputs["functionAppName"]
 
     assert {name.replace("…", str(app)) for name in lines("…[a-z-]+")} == names
-
-
-def test_each_metric_has_a_line() -> None:
-    assert lines(r"[A-Z]\w+(?<!Alarm)") == [metric.name for metric in METRICS]

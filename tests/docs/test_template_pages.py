@@ -14,9 +14,9 @@ from docs.pages import ROOT, blocks, files, page
 from recoverable_operate._cli import main
 from recoverable_operate.templates import parse_document
 
-SERVERLESS = files(page("deploy/serverless-framework.md"))["serverless.yml"]
-IMAGE = files(page("deploy/container-images.md"))
-AZD = files(page("deploy/azd.md"))
+SERVERLESS = files(page("deploy/aws.md"))["serverless.yml"]
+IMAGE = files(page("deploy/aws.md"))
+AZD = files(page("deploy/azure.md"))
 
 
 def rules_of(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -124,7 +124,7 @@ def test_azd_provisions_the_bicep_of_this_repository_with_parameters_that_it_has
 
 
 def test_the_template_with_the_tag_for_azd_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [tag] = blocks("deploy/azd.md", "bicep")
+    [tag, _] = blocks("deploy/azure.md", "bicep")
     [(name, value)] = re.findall(r"tags: \{ '([\w-]+)': '(\w+)' \}", tag)
     template = json.loads((ROOT / "tests" / "operate" / "check" / "compiled" / "main.json").read_text(encoding="utf-8"))
     [site] = [each for each in template["resources"] if each["type"] == "Microsoft.Web/sites"]

@@ -13,7 +13,7 @@ from docs.pages import files, page
 from docs.terraform import Reference, Resource, resources
 from recoverable_operate._cli import main
 
-PAGE = "deploy/terraform-on-aws.md"
+PAGE = "deploy/aws.md"
 MAIN = files(page(PAGE))["main.tf"]
 
 ATTRIBUTES = {"arn": "Arn", "name": "QueueName"}

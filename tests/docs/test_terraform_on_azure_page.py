@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from docs.pages import ROOT, blocks, files, page
+from docs.pages import ROOT, files, page, section
 from docs.terraform import Reference, Resource, only, resources
 from recoverable._service_bus.host_json import read_host_json
 from recoverable_local.testing.azure.app import functions_of
@@ -24,7 +24,7 @@ from recoverable_operate.rules import (
 )
 from recoverable_operate.templates._service_bus_resources import duration, life
 
-PAGE = "deploy/terraform-on-azure.md"
+PAGE = "deploy/azure.md"
 MAIN = files(page(PAGE))["main.tf"]
 ROLES: dict[str, Any] = {"Azure Service Bus Data Receiver": "receive", "Azure Service Bus Data Sender": "send"}
 QUEUE, APP = "azurerm_servicebus_queue", "azurerm_function_app_flex_consumption"
@@ -97,7 +97,9 @@ def grants(found: list[Resource], queues: dict[str, Resource]) -> list[Grant]:
 def trigger() -> Trigger:
     """Return the trigger that the page's function has."""
     names: dict[str, Any] = {}
-    exec(compile(blocks(PAGE, "python")[0], PAGE, "exec"), names)  # our own page
+    exec(
+        compile(section(PAGE, "### Terraform").split("```python\n")[1].split("```")[0], PAGE, "exec"), names
+    )  # our own page
     [function] = functions_of(names["app"], "orders")
     return Trigger(function.name, function.binary, function.completes, many=function.many)
 

@@ -17,7 +17,7 @@ from waiting.stores import Cloud
 from waiting.world import MINUTE
 
 START = NOW.replace(microsecond=0)  # SQS says to the millisecond when a message was sent
-SCHEDULING, RETRYING, DISPATCHING, ON_YOUR_MACHINE, NSERVICEBUS = range(5)
+SCHEDULING, RETRYING, DISPATCHING, ON_YOUR_MACHINE, _IN_A_TEST, NSERVICEBUS = range(6)
 
 
 @pytest.fixture

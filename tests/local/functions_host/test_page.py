@@ -8,13 +8,13 @@ import pytest
 
 from docs.pages import blocks
 
-PAGE = "use/local-azure.md"
+PAGE = "use/local.md"
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("functions_host")
 def test_the_example_runs() -> None:
-    (example,) = blocks(PAGE, "python")
+    example, _ = blocks(PAGE, "python")
 
     exec(compile(example, PAGE, "exec"), {})
 

@@ -1,8 +1,7 @@
-"""List what the tests of hosts state, and the known deviations: behaviour × host, and the tables of docs/use/testing.md."""
+"""The known deviations of hosts from what their tests state, by behaviour and host."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,22 +24,6 @@ class Contract:
     folder: Path
     hosts: tuple[str, ...]
     deviations: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    def behaviours(self) -> list[str]:
-        """Return what the tests state, and each case in which a host differs."""
-        texts = [file.read_text() for file in sorted(self.folder.glob("test_*.py"))]
-        names = [name for text in texts for name in re.findall(r"^def test_(\w+)\(", text, re.MULTILINE)]
-        cases = [behaviour for behaviour, _ in self.deviations if ": " in behaviour]
-        return [name.replace("_", " ") for name in names] + list(dict.fromkeys(cases))
-
-    def table(self) -> str:
-        """Return the contract as a Markdown table."""
-        head = [[f"What {self.of} does", *self.hosts], ["---"] * (len(self.hosts) + 1)]
-        body = [
-            [name, *(self.deviations.get((name, host), "the same") for host in self.hosts)]
-            for name in self.behaviours()
-        ]
-        return "\n".join(f"| {' | '.join(row)} |" for row in head + body)
 
 
 def expected(request: pytest.FixtureRequest, contract: Contract) -> None:
