@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from builders import ERROR_QUEUE, QUEUE, Boom
-from observe.clouds import World, both_kinds_of_handlers, climb, failing, on_both_clouds, settings
-from recoverable import Facts, Message
+from observe.clouds import World, both_kinds_of_handlers, climb, failing, on_both_clouds, serve, settings
+from recoverable import ErrorContext, Facts, Message, MoveToError, Recoverability
 from recoverable.hosting import FACTS_FILE
 from recoverable_local.decisions import Decided, FactsFile
-from recoverable_local.testing import Refused, ServiceBusWorld, SqsWorld
+from recoverable_local.testing import Died, Refused, ServiceBusWorld, SqsWorld
 
 
 @pytest.fixture
@@ -27,9 +27,14 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows(file: Path) -> list[dict[str, Any]]:
-    """Return the lines of the file, without what differs from run to run."""
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    return [{key: each[key] for key in each.keys() - {"message_id", "request_id", "handler_time"}} for each in lines]
+    """Return the lines of the file about what was done, without what differs from run to run."""
+    left_out = {"message_id", "request_id", "handler_time", "stays"}
+    return [{key: each[key] for key in each.keys() - left_out} for each in all_lines(file) if each["done"] is not None]
+
+
+def all_lines(file: Path) -> list[dict[str, Any]]:
+    """Return the lines of the file."""
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def row(action: str, attempt: int, round_: int, *, done: bool = True, **more: Any) -> dict[str, Any]:
@@ -80,8 +85,7 @@ def test_a_move_to_the_error_queue_that_failed_is_not_done(world: type[World], f
 def test_the_invocation_is_named_by_the_hosts_id(world: type[World], file: Path) -> None:
     climb(world(), failing, settings(immediate=0, delayed=0))
 
-    [line] = file.read_text().splitlines()
-    assert json.loads(line)["request_id"] == "00000000-0000-0000-0000-000000000001"
+    assert {line["request_id"] for line in all_lines(file)} == {"00000000-0000-0000-0000-000000000001"}
 
 
 @on_both_clouds
@@ -119,13 +123,47 @@ def test_a_host_reads_each_line_once_as_facts(world: type[World], handler: Any, 
     reader.pass_on(read.append)
     reader.pass_on(read.append)
 
-    [decided] = read
+    decided, done = read
     facts = decided.facts
     expected = Facts(
         facts.message_id, QUEUE, 1, 0, "move_to_error", attempts=1, error_queue=ERROR_QUEUE,
         exception_type="builders.Boom", handler_time=timedelta(0), request_id="00000000-0000-0000-0000-000000000001",
     )  # fmt: skip
-    assert decided == Decided(expected, "it broke", done=True)
+    deleted = False if world is SqsWorld else None
+    assert (decided, done) == (
+        Decided(expected, "it broke", done=None),
+        Decided(expected, "it broke", done=True, stays=deleted),
+    )
+
+
+@on_both_clouds
+def test_a_decision_is_written_when_it_is_made_and_its_end_when_it_is_carried_out(
+    world: type[World], file: Path
+) -> None:
+    here = world()
+    here.fail("send_message_batch" if world is SqsWorld else "send_messages", Died(), nth=1)
+
+    climb(here, failing, settings(immediate=0, delayed=0))
+
+    assert [each["done"] for each in all_lines(file)] == [None, None, True]
+
+
+def test_what_is_deleted_is_written_before_a_death_in_the_same_invocation(file: Path) -> None:
+    def policy(_: Recoverability, context: ErrorContext) -> MoveToError:
+        return MoveToError(context.message.text)
+
+    world = SqsWorld()
+    world.fail("send_message_batch", Died(), nth=2)
+    serve(world, failing, settings(policy=policy), partial_responses=True)
+    for name in ("first", "second"):
+        world.send(QUEUE, name)
+    world.run()
+
+    assert [(each["error_queue"], each["done"], each["stays"]) for each in all_lines(file)][:3] == [
+        ("first", None, None),
+        ("second", None, None),
+        ("first", True, False),
+    ]
 
 
 def test_what_an_endpoint_of_another_version_adds_is_left_out(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from recoverable._message import Message
     from recoverable.hosting import Environment
 
+    SettlementOf = Callable[[Delivery], Settlement | None]
+
 NOT_APPENDED = f"Appending facts to the file that {FACTS_FILE} names failed (%s). The messages are settled all the same. Check that the file can be written."
 
 
@@ -71,6 +73,7 @@ class Record:
         self._ran: dict[Message, Delivery] = {}
         self._handler_times: dict[Message, timedelta] = {}
         self._undeleted: set[Delivery] = set()
+        self._appended: set[Message] = set()
 
     def attempt(
         self, messages: tuple[Message, ...], seconds: float
@@ -123,24 +126,34 @@ class Record:
         """Forget what was decided about deliveries: others decide about their messages."""
         self._notes = [note for note in self._notes if note.delivery not in deliveries]
 
-    def settled(
-        self, unfinished: Collection[Delivery], settlement_of: Callable[[Delivery], Settlement | None]
-    ) -> Iterator[Callable[[], Any]]:
+    def settled(self, unfinished: Collection[Delivery], settlement_of: SettlementOf) -> Iterator[Callable[[], Any]]:
         """Tell the parts what became of each message; yield what they want to be called for that, which may return an awaitable.
 
         Args:
             unfinished: the messages that the broker delivers again.
             settlement_of: returns how a message was settled in the end.
         """
+        outcomes = self._outcomes(unfinished, settlement_of)
+        self._append_ends(outcomes, settlement_of, otherwise=None)
+        return self.parts.settled(outcomes)
+
+    def append(
+        self, deliveries: Collection[Delivery], unfinished: Collection[Delivery], settlement_of: SettlementOf
+    ) -> None:
+        """Append to the host's file that messages are deleted, or left to their queue: the process may die before all are settled."""
+        if self._facts_file is not None:
+            outcomes = self._outcomes(unfinished, settlement_of)
+            of_these = [each for each in outcomes if delivery_of(each.message) in deliveries]
+            self._append_ends(of_these, settlement_of, otherwise=False)
+
+    def _outcomes(self, unfinished: Collection[Delivery], settlement_of: SettlementOf) -> list[Outcome]:
         outcomes = [
             Outcome(note.facts, note.message, is_done(note, settlement_of(note.delivery), unfinished), note.is_first)
             for note in self._notes
         ]
-        outcomes += self._successes(settlement_of)
-        self._append(outcomes)
-        return self.parts.settled(outcomes)
+        return outcomes + self._successes(settlement_of)
 
-    def _successes(self, settlement_of: Callable[[Delivery], Settlement | None]) -> list[Outcome]:
+    def _successes(self, settlement_of: SettlementOf) -> list[Outcome]:
         decided = {note.message for note in self._notes}
         return [
             Outcome(self._facts(delivery, "complete"), message, delivery not in self._undeleted)
@@ -148,14 +161,25 @@ class Record:
             if message not in decided and settlement_of(delivery) is COMPLETE and delivery.error is None
         ]
 
-    def _append(self, outcomes: list[Outcome]) -> None:
-        """Append facts to the host's file as lines of JSON; see `line_of`. It is one write, for other processes write to the file too."""
-        if self._facts_file is None or not outcomes:
+    def _append_ends(self, outcomes: list[Outcome], settlement_of: SettlementOf, *, otherwise: bool | None) -> None:
+        """Append the end of each message that has none in the host's file yet; of two decisions about an attempt that of the second."""
+        last = {each.message: each for each in outcomes if each.message not in self._appended}
+        self._appended |= last.keys()
+        stay = {each for each in last if isinstance(settlement_of(delivery_of(each)), Redeliver)}
+        self._append(
+            [
+                line_of(each.facts, self._redact, done=each.done, stays=name in stay or otherwise)
+                for name, each in last.items()
+            ]
+        )
+
+    def _append(self, lines: list[str]) -> None:
+        """Append lines to the host's file in one write, for other processes write to the file too."""
+        if self._facts_file is None or not lines:
             return
-        lines = "".join(line_of(each.facts, self._redact, done=each.done) for each in outcomes)
         try:
             with open(self._facts_file, "ab", buffering=0) as file:
-                file.write(lines.encode())
+                file.write("".join(lines).encode())
         except OSError as error:
             log_observing_failed(error, self._redact, NOT_APPENDED, type(error).__name__)
 
@@ -178,20 +202,26 @@ class Record:
         is_first = all(note.message is not message for note in self._notes)
         self._notes.append(Note(delivery, facts, message, settlement, is_first))
         self.parts.decided(facts, message)
+        if self._facts_file is not None:
+            self._append([line_of(facts, self._redact)])
         return settlement
 
 
-def line_of(facts: Facts, redact: Callable[[str], str] | None, *, done: bool) -> str:
-    """Return facts as a line of JSON with `done`, durations in seconds, the exception as its text.
+def line_of(
+    facts: Facts, redact: Callable[[str], str] | None, *, done: bool | None = None, stays: bool | None = None
+) -> str:
+    """Return facts as a line of JSON with `done` and `stays`, durations in seconds, the exception as its text.
 
     Args:
         facts: the facts.
         redact: the user's redactor.
-        done: True if what was decided has been done.
+        done: True if what was decided has been done; None when it was just decided.
+        stays: True if the message is left to its queue, which delivers it again; False if it is deleted; None if its host does that.
     """
     error = facts.exception
     text = "" if error is None else redacted_text(error, redact)
-    return f"{dumps({**vars(facts), 'exception': text, 'done': done}, default=timedelta.total_seconds)}\n"
+    said = {**vars(facts), "exception": text, "done": done, "stays": stays}
+    return f"{dumps(said, default=timedelta.total_seconds)}\n"
 
 
 def is_done(note: Note, settlement: Settlement | None, unfinished: Collection[Delivery]) -> bool:

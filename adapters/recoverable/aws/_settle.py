@@ -113,7 +113,10 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
             invocation.record.note_undeleted([each for each in completed if each not in deleted])
     redelivered += [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
     change_visibility(redelivered, batch)
-    return [delivery for delivery, _ in redelivered]
+    unfinished = [delivery for delivery, _ in redelivered]
+    if invocation.record is not None:
+        invocation.record.append(unfinished, unfinished, invocation.settlement_of)
+    return unfinished
 
 
 def lose_to_others(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
@@ -298,7 +301,10 @@ def acknowledge(completed: list[Delivery], batch: Batch) -> None:
 def delete(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
     """Delete the messages, and return those for which that is confirmed."""
     missed = call_in_tens(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries], NOT_DELETED, batch)
-    return [delivery for delivery in deliveries if delivery not in missed] if missed else deliveries
+    deleted = [delivery for delivery in deliveries if delivery not in missed] if missed else deliveries
+    if (record := batch.invocation.record) is not None:
+        record.append(deleted, (), batch.invocation.settlement_of)
+    return deleted
 
 
 def change_visibility(redelivered: list[tuple[Delivery, timedelta | None]], batch: Batch) -> None:

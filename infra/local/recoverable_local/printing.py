@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -33,19 +33,25 @@ _STYLES = {
 
 
 class Printer(Generic[Entry]):
-    """Observer of a host's journal that prints it: of an invocation whose endpoint reported its decisions, these alone.
+    """Observer of a host's journal that prints it: of each message what its endpoint decided, and its end where that does not say it.
 
     Args:
-        lines_of: Returns the lines for an entry that is no decision, without the time.
+        lines_of: Returns the lines for an entry that is no decision, without the time. It gets what the endpoint has done in the
+            invocation that the entry is about, by the messages' ids.
         raw: True for each entry as an object of JSON, in a line.
         clock: Returns the time.
     """
 
     def __init__(
-        self, lines_of: Callable[[Entry], Iterable[Text]], *, raw: bool, clock: Callable[[], datetime] = datetime.now
+        self,
+        lines_of: Callable[[Entry, Mapping[str, Decided]], Iterable[Text]],
+        *,
+        raw: bool,
+        clock: Callable[[], datetime] = datetime.now,
     ) -> None:
         self._lines_of, self._raw, self._clock = lines_of, raw, clock
-        self._console, self._reported = Console(highlight=False, soft_wrap=True), set[str]()
+        self._console = Console(highlight=False, soft_wrap=True)
+        self._decided: dict[str, list[Decided]] = {}
 
     def __call__(self, entry: Entry) -> None:
         """Print an entry."""
@@ -58,23 +64,22 @@ class Printer(Generic[Entry]):
 
     def _lines(self, entry: Entry) -> Iterable[Text]:
         if isinstance(entry, Decided):
-            self._reported.add(entry.facts.request_id)
-            return [describe_decision(entry)]
-        request_id = getattr(entry, "request_id", None)  # of an invocation that begins or ends
-        if request_id not in self._reported:
-            return self._lines_of(entry)
-        self._reported.discard(request_id)  # it ends
-        return []
+            earlier = self._decided.setdefault(entry.facts.request_id, [])
+            is_new = entry.done is False or all(each.facts != entry.facts for each in earlier)
+            earlier.append(entry)
+            return [describe_decision(entry)] if is_new else []
+        decided = self._decided.pop(getattr(entry, "request_id", ""), [])  # of an invocation that begins or ends
+        return self._lines_of(entry, {each.facts.message_id: each for each in decided if each.done is not None})
 
 
 def to_json(entry: object) -> dict[str, Any]:
     """Return the fields of a journal entry after its kind; of messages their ids, and no body."""
     if isinstance(entry, Decided):
-        fields = {**vars(entry.facts), "exception": entry.text, "done": entry.done}
+        fields = {**vars(entry.facts), "exception": entry.text, "done": entry.done, "stays": entry.stays}
     else:
         fields = dataclasses.asdict(entry)  # type: ignore[call-overload]  # each entry is a dataclass
-    if (records := fields.pop("records", None)) is not None:
-        fields["message_ids"] = [each["messageId"] for each in records]
+    if fields.pop("records", None) is not None:
+        fields["message_ids"] = entry.message_ids  # type: ignore[attr-defined]  # an entry with records has it
     return {"entry": type(entry).__name__, **fields}
 
 
@@ -86,13 +91,15 @@ def _plain(value: object) -> float | str:
 def describe_decision(decided: Decided) -> Text:
     """Describe a decision in one line: the message and its attempt, why, and what becomes of it."""
     facts = decided.facts
-    line = Text(f"{facts.queue} {short(facts.message_id)} attempt {facts.attempt}/{facts.attempts} round {facts.round}")
+    attempt = f"attempt {facts.attempt}/{facts.attempts} round {facts.round}"
+    which = attempt if facts.attempt <= facts.attempts else f"delivery {facts.deliveries}"
+    line = Text(f"{facts.queue} {short(facts.message_id)} {which}")
     if facts.exception_type:
         line.append(f"  {why(facts.exception_type, decided.text)}")
     text = what_becomes(facts)
-    if decided.done:
-        return line.append(f" → {text}", style=_STYLES.get(facts.action, ""))
-    return line.append(f" → {text} failed; the message comes back", style="bold red")
+    if decided.done is False:
+        return line.append(f" → {text} failed", style="bold red")
+    return line.append(f" → {text}", style=_STYLES.get(facts.action, ""))
 
 
 def why(exception_type: str, text: str) -> str:
@@ -105,7 +112,7 @@ def what_becomes(facts: Facts) -> str:
     """Describe what an endpoint decided."""
     delay = f"{round(facts.delay.total_seconds(), 1):g} s" if facts.delay is not None else ""
     texts = {
-        "complete": "completed",
+        "complete": "handled",
         "immediate_retry": "retry now",
         "delayed_retry": f"retry in {delay}",
         "move_to_error": f"move to {facts.error_queue}",

@@ -7,6 +7,7 @@ from typing import Any
 
 from local.running_host import RunningHost, most_at_a_time
 from recoverable_local.lambda_host import Ended, Entry, Invoked, LocalAws
+from recoverable_local.lambda_host.records import name_of
 
 
 class RunningLambda(RunningHost[LocalAws, Entry]):
@@ -26,7 +27,7 @@ class RunningLambda(RunningHost[LocalAws, Entry]):
         """End the visibility timeout of the messages that an invocation failed."""
         for entry in self.all(Invoked):
             if entry.request_id == ended.request_id and ended.failed:
-                handles = [one["receiptHandle"] for one in entry.records if one["messageId"] in ended.failed]
+                handles = [one["receiptHandle"] for one in entry.records if name_of(one) in ended.failed]
                 queue = self.host.queue(entry.records[0]["eventSourceARN"].rpartition(":")[2])
                 queue.sqs.make_visible(queue.url, handles)
 

@@ -58,7 +58,7 @@ class Watcher(Generic[Entry]):
     def _process(self, entry: Entry, ids: Mapping[str, Order]) -> None:
         if (event := self._to_event(entry, ids)) is not None:
             self.progress = add_event(self.progress, event)
-        if isinstance(entry, Decided):
+        if isinstance(entry, Decided) and entry.done is not None:
             self.counts.update(metric.name for metric in metrics_of(entry.facts, done=entry.done))
 
 

@@ -89,7 +89,7 @@ class LocalFunctions:
         self.app = replace(self.app, settings={**self.app.settings, **connections})
         first = triggers[0].connection if triggers else ""
         self._outbox = cleanup.enter_context(Outbox(lambda: connection(first, self.app.settings)))
-        facts = cleanup.enter_context(facts_file())
+        facts = cleanup.enter_context(facts_file(self._journal))
         server = BackgroundServer(ServingContext(self.app, self._journal, facts, self.settings))
         cleanup.callback(server.stop)
         self.served = server.start()

@@ -17,7 +17,7 @@ Settled = Literal["completed", "abandoned", "left"]
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """One delivery of a message to a function; the first has the count 1."""
+    """One delivery of a message to a function, with the id by which the function knows it; the first has the count 1."""
 
     message_id: str
     sequence_number: int
@@ -52,6 +52,7 @@ class Ended:
         duration: From receiving the messages to the outcome.
         outcome: How it ended.
         settled: How the host settled the messages.
+        left: The sequence numbers of those for which that failed: they come back when their locks end.
     """
 
     function: str
@@ -60,6 +61,7 @@ class Ended:
     duration: timedelta
     outcome: Outcome
     settled: Settled
+    left: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

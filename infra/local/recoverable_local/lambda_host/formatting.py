@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, assert_never
 
 from rich.text import Text
 
-from recoverable_local.decisions import Decided
+from recoverable_local.decisions import Decided, says_end
 from recoverable_local.lambda_host.journal import (
     BrokerTrouble,
     Ended,
@@ -35,15 +36,20 @@ def send_command(endpoint_url: str, queue_url: str, *, region: str) -> str:
     return f"{_CREDENTIALS} aws sqs send-message {command}{fifo}"
 
 
-def lines_of(entry: Entry) -> Iterator[Text]:
-    """Yield the lines for a journal entry; none for a decision, whose line is the same on both clouds."""
+def lines_of(entry: Entry, ends: Mapping[str, Decided] = MappingProxyType({})) -> Iterator[Text]:
+    """Yield the lines for a journal entry; none for a decision, whose line is the same on both clouds.
+
+    Args:
+        entry: The entry.
+        ends: What its endpoint has done with the messages of an invocation, by their ids.
+    """
     match entry:
         case Started(function, pid):
             yield Text(f"{function}[{pid}] started")
         case Decided() | Invoked():
             pass  # how the invocation ends is shown
         case Ended():
-            yield from _ended(entry)
+            yield from _ended(entry, ends)
         case FunctionLog(function, pid, line):
             yield from (Text(f"{function}[{pid}] {each}", style="dim") for each in readable(line))
         case FilteredOut(mapping, ids):
@@ -54,13 +60,14 @@ def lines_of(entry: Entry) -> Iterator[Text]:
             assert_never(entry)
 
 
-def _ended(entry: Ended) -> Iterator[Text]:
+def _ended(entry: Ended, ends: Mapping[str, Decided]) -> Iterator[Text]:
+    when = "after its visibility timeout" if entry.after is None else f"in {entry.after.total_seconds():g} s"
     reason = f"  {entry.reason}" if entry.reason else ""
-    for message_id in entry.completed:
+    for message_id in (each for each in entry.completed if not says_end(ends.get(each), comes_back=False)):
         yield Text(f"{entry.function} {short(message_id)}{reason}").append(" → completed", style="green")
-    for message_id in entry.failed:
+    for message_id in (each for each in entry.failed if not says_end(ends.get(each), comes_back=True)):
         line = Text(f"{entry.function} {short(message_id)}{reason}")
-        yield line.append(" → comes back after its visibility timeout", style="yellow")
+        yield line.append(f" → comes back {when}", style="yellow")
     if not entry.completed and not entry.failed:
         line = Text(f"{entry.function} by its schedule{reason}")
         yield line.append(" → failed" if reason else " → done", style="red" if reason else "green")

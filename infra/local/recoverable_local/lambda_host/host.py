@@ -96,7 +96,7 @@ class LocalAws:
         self.stack = self.template.stack(created, self.settings.environment)
         for each in self.stack.subscriptions:
             sns.subscribe(each.topic, each.queue, each.attributes)
-        facts = cleanup.enter_context(facts_file())
+        facts = cleanup.enter_context(facts_file(self._journal))
         cleanup.enter_context(serving(self.stack, ServingContext(sqs, queues, self._journal, facts, self.settings)))
 
     def _endpoints_of_services(self) -> Mapping[str, str]:

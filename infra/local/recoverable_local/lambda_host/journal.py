@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from recoverable_local.decisions import Decided
 from recoverable_local.journal import Journal as AnyJournal
-from recoverable_local.lambda_host.records import Record
+from recoverable_local.lambda_host.records import Record, name_of
 from recoverable_local.lambda_host.runtime.outcomes import Outcome
 
 
@@ -30,6 +30,11 @@ class Invoked:
     pid: int
     records: tuple[Record, ...]
 
+    @property
+    def message_ids(self) -> list[str]:
+        """Return the ids of its messages, as their handlers know them."""
+        return list(map(name_of, self.records))
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -41,9 +46,10 @@ class Ended:
         pid: The instance's process.
         duration: From sending the event to the instance to the outcome.
         outcome: How it ended.
-        completed: The ids of the messages that were deleted.
-        failed: The ids of the messages that come back after their visibility timeout.
+        completed: The ids of the messages that were deleted, as their handlers know them.
+        failed: The ids of the messages that come back.
         reason: Why the whole batch or the schedule's invocation failed, or why messages reported as failed were deleted; else None.
+        after: How long after now they come back; None for when their visibility timeout ends.
     """
 
     function: str
@@ -54,6 +60,7 @@ class Ended:
     completed: tuple[str, ...]
     failed: tuple[str, ...]
     reason: str | None
+    after: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

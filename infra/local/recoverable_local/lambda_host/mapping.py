@@ -10,13 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from recoverable_local.decisions import says_end
 from recoverable_local.lambda_host.filtering import passes
 from recoverable_local.lambda_host.journal import BrokerTrouble, FilteredOut
-from recoverable_local.lambda_host.records import PAYLOAD_LIMIT, Record, size_of, split, to_event, to_record
+from recoverable_local.lambda_host.records import PAYLOAD_LIMIT, Record, name_of, size_of, split, to_event, to_record
 from recoverable_local.lambda_host.responses import batch_result
 from recoverable_local.lambda_host.runtime.invoker import Invoker, Run
 from recoverable_local.lambda_host.runtime.outcomes import Raised, Returned
@@ -113,7 +115,7 @@ class Poller:
         passing = [record for record in records if passes(record, self.mapping.filters)]
         if dropped := [record for record in records if record not in passing]:
             self._delete([record["receiptHandle"] for record in dropped])
-            self.invoker.journal(FilteredOut(self.mapping.name, tuple(record["messageId"] for record in dropped)))
+            self.invoker.journal(FilteredOut(self.mapping.name, tuple(map(name_of, dropped))))
         return passing
 
     def _serve(self, batch: list[Record], received: float) -> None:
@@ -133,14 +135,17 @@ class Poller:
         if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return False
         handles = {record["messageId"]: record["receiptHandle"] for record in records}
+        names = {record["messageId"]: name_of(record) for record in records}
         result = batch_result(run.outcome, tuple(handles), partial_responses=self.mapping.partial_responses)
         self._delete([handles[message_id] for message_id in result.completed])
-        if (after := self.redeliver_after) is not None and self._has_no_process(run):
-            self._call(
-                "ChangeMessageVisibilityBatch",
-                lambda: self.sqs.make_visible(self.queue.url, [*handles.values()], after),
-            )
-        self.invoker.end(run, result)
+        ends = self.invoker.ends_of(run)
+        gone = {each for each in result.failed if (end := ends.get(names[each])) and end.done and end.stays is False}
+        left = [handles[each] for each in result.failed if not says_end(ends.get(names[each]), comes_back=True)]
+        after = self.redeliver_after if self._has_no_process(run) else None
+        if after is not None:
+            visible = partial(self.sqs.make_visible, self.queue.url, left, after)
+            self._call("ChangeMessageVisibilityBatch", visible)
+        self.invoker.end(run, result.named(names, gone), after)
         return not result.failed
 
     def _has_no_process(self, run: Run) -> bool:

@@ -7,6 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recoverable._sqs.wire import wire_of
+from recoverable.headers import MESSAGE_ID
+
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageAttributeValueOutputTypeDef, MessageTypeDef
 
@@ -37,6 +40,14 @@ def to_record(message: MessageTypeDef, *, queue_arn: str) -> Record:
     }
     digest = message.get("MD5OfMessageAttributes")
     return record | {"md5OfMessageAttributes": digest} if digest else record
+
+
+def name_of(record: Record) -> str:
+    """Return a message's id as its handler knows it, which stays the same over its copies."""
+    try:
+        return wire_of(record).headers.get(MESSAGE_ID) or record["messageId"]
+    except Exception:  # noqa: BLE001  # wire data is hostile; SQS's own id is a name too
+        return str(record["messageId"])
 
 
 def to_event(records: Sequence[Mapping[str, Any]]) -> bytes:

@@ -7,7 +7,7 @@ empty or null list are success; a response that cannot be parsed or an identifie
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,12 @@ class BatchResult:
     completed: tuple[str, ...]
     failed: tuple[str, ...]
     reason: str | None = None
+
+    def named(self, names: Mapping[str, str], gone: Collection[str]) -> BatchResult:
+        """Return it with other ids of the messages, and with those completed that the function itself has deleted."""
+        completed = (*self.completed, *(each for each in self.failed if each in gone))
+        failed = (each for each in self.failed if each not in gone)
+        return BatchResult(tuple(names[each] for each in completed), tuple(names[each] for each in failed), self.reason)
 
 
 def batch_result(outcome: Outcome, message_ids: Sequence[str], *, partial_responses: bool) -> BatchResult:

@@ -51,6 +51,7 @@ class ScheduleRunner:
         if run is None or (self.stopping.is_set() and not isinstance(run.outcome, Returned)):
             return
         no_messages = batch_result(run.outcome, (), partial_responses=False)
+        self.invoker.ends_of(run)
         self.invoker.end(run, no_messages)
 
 

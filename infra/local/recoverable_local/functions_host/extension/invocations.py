@@ -12,6 +12,7 @@ from uuid import uuid4
 from azure.servicebus import ServiceBusReceivedMessage
 from azure.servicebus.aio import ServiceBusReceiver
 
+from recoverable.headers import MESSAGE_ID
 from recoverable_local.decisions import FactsFile
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.extension.link import Link
@@ -63,9 +64,10 @@ class Invocations:
         self.journal(Invoked(name, id_, delivered))
         outcome = await self._outcome(messages, id_)
         duration = timedelta(seconds=time.monotonic() - begun)
-        settled = await self._settle(link, messages, outcome)
+        settled, left = await self._settle(link, messages, outcome)
         self.facts.pass_on(self.journal)
-        self.journal(Ended(name, id_, delivered, duration, outcome, settled))
+        self.facts.ends_of(id_)
+        self.journal(Ended(name, id_, delivered, duration, outcome, settled, left))
 
     async def _outcome(self, messages: Messages, id_: str) -> Outcome:
         try:
@@ -91,10 +93,10 @@ class Invocations:
         text = not self.trigger.binary
         return data_of(messages[0], text=text), message_metadata(messages[0], text=text)
 
-    async def _settle(self, link: Link, messages: Messages, outcome: Outcome) -> Settled:
+    async def _settle(self, link: Link, messages: Messages, outcome: Outcome) -> tuple[Settled, tuple[int, ...]]:
         match outcome:
             case Returned() if not self.auto_complete:
-                return "left"
+                return "left", ()
             case Returned():
                 return await self._settle_each(link, messages, "completed")
             case Raised() | TimedOut() | Died():
@@ -102,9 +104,10 @@ class Invocations:
             case _:
                 assert_never(outcome)
 
-    async def _settle_each(self, link: Link, messages: Messages, settled: Settled) -> Settled:
-        done = [await self._settle_one(link, message, *_SETTLING[settled]) for message in messages]
-        return settled if all(done) else "left"
+    async def _settle_each(self, link: Link, messages: Messages, settled: Settled) -> tuple[Settled, tuple[int, ...]]:
+        left = [each for each in messages if not await self._settle_one(link, each, *_SETTLING[settled])]
+        numbers = tuple(each.sequence_number or 0 for each in left)
+        return ("left", ()) if len(left) == len(messages) else (settled, numbers)
 
     async def _settle_one(self, link: Link, message: ServiceBusReceivedMessage, verb: str, settle: Settle) -> bool:
         try:
@@ -117,5 +120,6 @@ class Invocations:
 
 
 def _delivered(message: ServiceBusReceivedMessage) -> Delivered:
-    count = (message.delivery_count or 0) + 1
-    return Delivered(id_text(message.message_id) or "", message.sequence_number or 0, count)
+    count, properties = (message.delivery_count or 0) + 1, message.application_properties or {}
+    named = properties.get(MESSAGE_ID.encode()) or message.message_id
+    return Delivered(id_text(named) or "", message.sequence_number or 0, count)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from recoverable_local.decisions import FactsFile
+from recoverable_local.decisions import Decided, FactsFile
 from recoverable_local.lambda_host.journal import Ended, Expired, Invoked, Journal, Started, Throttled
-from recoverable_local.lambda_host.records import Record
+from recoverable_local.lambda_host.records import Record, name_of
 from recoverable_local.lambda_host.responses import BatchResult
 from recoverable_local.lambda_host.runtime.outcomes import Outcome
 from recoverable_local.lambda_host.runtime.pool import Instance, Pool
@@ -59,7 +59,7 @@ class Invoker:
         Raises:
             PoolClosed: The host is shutting down.
         """
-        taken = self._take_instance(tuple(record["messageId"] for record in records), timeout)
+        taken = self._take_instance(tuple(map(name_of, records)), timeout)
         if taken is None:
             return None
         instance, is_new = taken
@@ -68,9 +68,13 @@ class Invoker:
         finally:
             self.pool.give_back(instance)
 
-    def end(self, run: Run, result: BatchResult) -> None:
-        """Record what its endpoint decided, and then the end of an invocation whose messages, if it had any, are settled."""
+    def ends_of(self, run: Run) -> dict[str, Decided]:
+        """Record what the endpoint of an invocation decided, and return what it has done with its messages, by their ids."""
         self.facts.pass_on(self.journal)
+        return self.facts.ends_of(run.request_id)
+
+    def end(self, run: Run, result: BatchResult, after: timedelta | None = None) -> None:
+        """Record the end of an invocation whose messages, if it had any, are settled; those that failed come back after this time."""
         ended = Ended(
             self.function.name,
             run.request_id,
@@ -80,6 +84,7 @@ class Invoker:
             result.completed,
             result.failed,
             result.reason,
+            after,
         )
         self.journal(ended)
 
