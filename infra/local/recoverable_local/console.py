@@ -84,18 +84,6 @@ def add_raw(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def name_and_value(text: str) -> tuple[str, str]:
-    """Split NAME=VALUE into its two parts.
-
-    Raises:
-        argparse.ArgumentTypeError: The name or the equals sign is missing.
-    """
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
-    return name, value
-
-
 def port(text: str) -> int:
     """Parse a port number; 0 means any free port.
 

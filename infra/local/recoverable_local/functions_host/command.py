@@ -13,7 +13,7 @@ import argparse
 from azure.servicebus.exceptions import ServiceBusError
 
 from recoverable._service_bus.app_settings import ConnectionString
-from recoverable_local.console import add_raw, name_and_value, port, print_error, print_line, print_note, serve
+from recoverable_local.console import add_raw, port, print_error, print_line, print_note, serve
 from recoverable_local.functions_host.app.advice import advice
 from recoverable_local.functions_host.app.folder import AppError
 from recoverable_local.functions_host.extension.client import namespace_of
@@ -22,6 +22,7 @@ from recoverable_local.functions_host.host import LocalFunctions
 from recoverable_local.functions_host.settings import Settings
 from recoverable_local.printing import Printer
 from recoverable_local.service_bus.command import add_queue_settings
+from recoverable_operate.templates import name_and_value
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -19,23 +19,14 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from recoverable_local.console import (
-    add_raw,
-    name_and_value,
-    port,
-    print_error,
-    print_line,
-    print_note,
-    serve,
-    whole_seconds,
-)
+from recoverable_local.console import add_raw, port, print_error, print_line, print_note, serve, whole_seconds
 from recoverable_local.lambda_host.formatting import lines_of, send_command
 from recoverable_local.lambda_host.host import LocalAws
 from recoverable_local.lambda_host.sam.advice import advice
 from recoverable_local.lambda_host.sam.stack import Stack
 from recoverable_local.lambda_host.settings import Settings
 from recoverable_local.printing import RETRY_LOGGERS, Printer
-from recoverable_operate.templates import TemplateError
+from recoverable_operate.templates import TemplateError, name_and_value
 
 _PAIRS: dict[str, Any] = {"type": name_and_value, "action": "append", "default": [], "metavar": "NAME=VALUE"}
 

@@ -28,6 +28,7 @@ from recoverable_operate._commands.arguments import add_access, name_or_address
 from recoverable_operate._commands.terminal import Terminal
 from recoverable_operate.errors import OperateError
 from recoverable_operate.rules import SERVICE_BUS_RULES, SQS_RULES
+from recoverable_operate.templates import name_and_value
 
 CLEAN, FOUND, UNREADABLE, NOTHING = 0, 1, 2, 3
 """Exit statuses."""
@@ -148,18 +149,6 @@ def rule_name(text: str) -> str:
     if text not in names:
         raise argparse.ArgumentTypeError(f"{text!r} is no rule; there are {', '.join(names)}")
     return text
-
-
-def name_and_value(text: str) -> tuple[str, str]:
-    """Split NAME=VALUE.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
-    return name, value
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -226,3 +227,15 @@ def _check_number(name: str, text: str, minimum: Any, maximum: Any) -> None:
         raise TemplateError(
             f"The parameter {name} is {text!r}; the template wants a number from {minimum} to {maximum}."
         )
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """Split NAME=VALUE, as a command line gives parameters.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
+    return name, value
