@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from operate.failing import fault_headers
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
-from recoverable_local.testing import SqsWorld
+from recoverable_local.testing import ServiceBusWorld, SqsWorld
+from recoverable_local.testing.azure.sdk.receiving import Receiver
 
 ONCE = Recoverability(Immediate(0), Delayed(0), Failed("error.fifo"))
 
@@ -60,3 +62,28 @@ def test_the_next_run_sends_it_again() -> None:
     world.run()
 
     assert (again.sent, [each.headers["Recoverable.Redrives"] for each in world.queue("error.fifo")]) == (1, ["2"])
+
+
+def test_a_look_on_service_bus_ends_whoever_sends_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = ServiceBusWorld()
+    for name in ("bills", "error"):
+        world.create_queue(name)
+
+    def send() -> None:
+        world.send("error", "x", attributes=fault_headers("bills"))
+
+    def peek_and_send(receiver: Receiver, count: int = 1, *, sequence_number: int = 0) -> Any:
+        world.run(for_=10)
+        send()
+        return peek(receiver, min(count, 3), sequence_number=sequence_number)
+
+    peek = Receiver.peek_messages
+    monkeypatch.setattr(Receiver, "peek_messages", peek_and_send)
+    for _ in range(3):
+        send()
+
+    ran = world.redrive("error", to="bills", rate=0)
+
+    assert (ran.plan.ending, ran.outcome.sent, len(world.queue("error"))) == (
+        "more have come since it began; run it again for these", len(world.queue("bills")), 1
+    )  # fmt: skip

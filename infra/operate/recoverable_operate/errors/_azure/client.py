@@ -17,7 +17,7 @@ from recoverable_operate.errors._azure.passed import Passed
 from recoverable_operate.errors._azure.receiver_client import Receiver
 from recoverable_operate.errors._azure.senders_client import Senders
 from recoverable_operate.errors._holding import Holding
-from recoverable_operate.errors._message import SCHEDULED, FailedMessage
+from recoverable_operate.errors._message import ACTIVE, SCHEDULED, FailedMessage
 from recoverable_operate.errors._queue import Backlog, Clock, Copy, GivenBack, OperateError, SendResult, Stop
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ WITHOUT_MARKS = (
     "This version of azure-servicebus does not say which of AMQP's types a value has: what is sent back keeps its kind, such as "
     "number or text, and gets the width that the SDK chooses."
 )
+
+CLOCKS_DIFFER = timedelta(minutes=1)
+"""How far this machine's clock and Service Bus's may be apart. Peeking tells no depth, so a look ends at what is newer than itself."""
 
 MOST_COUNTED = 1_000
 """Messages of another queue that are counted."""
@@ -110,7 +113,17 @@ class ServiceBusErrorQueue:
         return [] if mark_types() else [WITHOUT_MARKS]
 
     def look(self) -> Generator[FailedMessage, None, None]:
-        """Peek at each message once."""
+        """Peek at each message once, and end at those that others have sent since it began."""
+        newest = self._clock.now() + CLOCKS_DIFFER
+        for message in self.arrivals():
+            if message.state == ACTIVE and message.enqueued_at and message.enqueued_at > newest:
+                self._ended = "more have come since it began; run it again for these"
+                return
+            self._passed.see(message)
+            yield message
+
+    def arrivals(self) -> Iterator[FailedMessage]:
+        """Peek at what has come since the look."""
         number = self._seen_last + 1
         while not self._stop.requested:
             found = self.receiver.peek(number)
@@ -118,9 +131,7 @@ class ServiceBusErrorQueue:
                 number = (received.sequence_number or 0) + 1
                 if self.receiver.session in (None, received.session_id):
                     self._seen_last = number - 1
-                    message = self._read(wire.record_of(received))
-                    self._passed.see(message)
-                    yield message
+                    yield self._read(wire.record_of(received))
             if not found:
                 return
 
@@ -185,10 +196,6 @@ class ServiceBusErrorQueue:
     def keep(self) -> None:
         """Renew the locks that end soon."""
         self._locks.keep()
-
-    def arrivals(self) -> Iterator[FailedMessage]:
-        """Peek at what has come since the look."""
-        yield from self.look()
 
     def give_back(self) -> GivenBack:
         """Abandon what is still locked, which counts a delivery, and close."""

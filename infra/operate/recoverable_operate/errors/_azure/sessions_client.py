@@ -89,6 +89,7 @@ class SessionErrorQueue:
                 part.receiver.accept(receiver)
                 held.callback(part.receiver.release)
                 yield from part.look()
+                self._ended = self._ended or part.ending()
                 if len(self._parts) >= MOST_SESSIONS:
                     self._ended = f"{MOST_SESSIONS} sessions are read; run it again for the others"
                     return
