@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import signal
 import threading
@@ -294,3 +295,59 @@ def test_the_host_is_asked_again_when_a_handler_may_have_taken_time() -> None:
 
 def test_without_a_limit_handlers_have_for_ever() -> None:
     assert (Deadline().seconds_left(), Deadline(None, 9.0).seconds_left()) == (FOREVER, 9.0)
+
+
+def limited(seconds: float) -> None:
+    """Do what `timeout-decorator` does around a function: set signal and timer, clear the timer, restore the signal's handler."""
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    time.sleep(2 * LOOK_EVERY)  # what is limited so waits for something
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+USES: dict[str, Callable[[Any], object]] = {
+    "its timer is cleared": lambda _: limited(TIMEOUT),
+    "its handler stays": lambda _: signal.signal(signal.SIGALRM, lambda *_: None),
+    "the default stays, which ends the process": lambda _: signal.signal(signal.SIGALRM, signal.SIG_DFL),
+    "the signal is ignored": lambda _: signal.signal(signal.SIGALRM, signal.SIG_IGN),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_handler_is_stopped_although_one_before_it_used_the_signal(use: Callable[[Any], object]) -> None:
+    with Given() as deadline:
+        deadline.call(TIMEOUT, use, None)
+
+        with pytest.raises(TimeUp):
+            deadline.call(SOON, forever, None)
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_after_a_handler_that_used_the_signal_that_of_before_is_restored_all_the_same(
+    ours: list[int], use: Callable[[Any], object]
+) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+
+    with Given() as deadline:
+        deadline.call(TIMEOUT, use, None)
+        deadline.call(TIMEOUT, lambda _: None, None)
+
+    assert signal.getsignal(signal.SIGALRM) == before
+    assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= TIMEOUT
+
+
+def test_a_deadline_is_freed_at_once() -> None:
+    gc.disable()
+    try:
+        attempt(lambda _: None, delivery(), invocation(left=TIMEOUT, deadline=Once))
+
+        assert [each for each in gc.get_objects() if type(each) is Once] == []
+    finally:
+        gc.enable()
+
+
+class Once(Deadline):
+    """A deadline of one test alone."""
+
+    __slots__ = ()

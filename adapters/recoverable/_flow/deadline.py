@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 
+SIGALRM, getsignal = getattr(signal, "SIGALRM", 0), signal.getsignal  # Windows has no such signal
+
 FOREVER = float("inf")
 """Seconds where nothing sets a limit."""
 
@@ -41,14 +43,14 @@ class Deadline:
     As a context manager it restores the signal's handler and the timer.
 
     It can stop only the main thread of a POSIX system, and only between two steps of Python code. Elsewhere handlers
-    just run, and the host's own time-out ends them; so too after a handler that used the signal itself.
+    just run, and the host's own time-out ends them.
 
     Args:
         seconds_for_handlers: returns for how many seconds handlers may still run; None where nothing sets a limit.
         own_seconds: for how many seconds one handler may run.
     """
 
-    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "began", "ends", "inside", "own_seconds", "rings", "shared", "stopped")  # fmt: skip
+    __slots__ = ("_all_end", "_before", "_look_at", "_seconds_for_handlers", "began", "ends", "handler", "inside", "own_seconds", "rings", "shared", "stopped")  # fmt: skip
 
     now = staticmethod(monotonic)
     """Returns the time in seconds by which `began` and `ends` are meant."""
@@ -57,8 +59,9 @@ class Deadline:
         self._seconds_for_handlers, self.own_seconds = seconds_for_handlers, own_seconds
         self._all_end, self._look_at = FOREVER, FOREVER if seconds_for_handlers is None else -FOREVER
         self.inside, self.began, self.ends, self.rings, self.shared = False, 0.0, FOREVER, FOREVER, False
-        """True while a plain handler runs; when it began; when its time is up; when the timer rings; True where several run at once."""
+        """True while a plain handler runs; when it began; when its time is up; when the timer rings, less `TOLERANCE`; True where several run at once."""
         self._before: tuple[Any, float, float] | None = None
+        self.handler: Callable[[int, FrameType | None], None] | None = None  # the signal's, once it is ours
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +70,8 @@ class Deadline:
         if self._before is not None:
             handler, remaining, since = self._before
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
+            signal.signal(SIGALRM, handler or signal.SIG_DFL)
+            self.handler = None  # it holds this object
             if remaining:
                 signal.setitimer(signal.ITIMER_REAL, max(remaining - (monotonic() - since), SHORTEST))
 
@@ -80,6 +84,8 @@ class Deadline:
         now = self.began = self.now()
         if now >= self._look_at and self._seconds_for_handlers is not None:
             self._all_end, self._look_at = now + self._seconds_for_handlers(), now + LOOK_EVERY
+            if self.handler is not None and not signal.getitimer(signal.ITIMER_REAL)[0]:
+                self.rings = FOREVER  # a handler has used the timer itself
         seconds = self._all_end - now
         if seconds > self.own_seconds:
             seconds = self.own_seconds
@@ -115,9 +121,11 @@ class Deadline:
         raise TimeUp
 
     def _set(self, seconds: float) -> None:
-        now = monotonic()
-        handler = signal.signal(signal.SIGALRM, self._ring) if self._before is None else None
-        self.rings = now + seconds
+        now, is_first = monotonic(), self._before is None
+        if is_first or getsignal(SIGALRM) is not self.handler:
+            ours = self.handler = self.handler or self._ring
+            handler = signal.signal(SIGALRM, ours)
+        self.rings = now + seconds - TOLERANCE
         remaining, _ = signal.setitimer(signal.ITIMER_REAL, max(SHORTEST, seconds))
-        if self._before is None:
+        if is_first:
             self._before = handler, remaining, now

@@ -8,7 +8,7 @@ may return an exception for the host.
 
 from __future__ import annotations
 
-from recoverable._flow.deadline import FOREVER, TOLERANCE
+from recoverable._flow.deadline import FOREVER, SIGALRM, getsignal
 from recoverable._flow.handlers import refuse_generator
 from recoverable._ladder.settlement import COMPLETE
 
@@ -81,15 +81,17 @@ def drive(steps: Flow, handler: Callable[[Message], Any], deadline: Deadline) ->
     try:
         step = next(steps)
         while True:
-            if not isinstance(step, tuple):
-                step = call(steps, step)
+            if type(step) is not tuple:
+                step = call(steps, step)  # type: ignore[arg-type]  # what is no tuple is a call
                 continue
             (message,), seconds = step
             error = None
             try:
                 try:
                     deadline.inside = True
-                    if deadline.rings > deadline.ends + TOLERANCE:
+                    if deadline.rings > deadline.ends or (
+                        (ours := deadline.handler) is not None and getsignal(SIGALRM) is not ours
+                    ):
                         deadline.arm()
                     result = observed(message)
                 finally:
