@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable
+from types import TracebackType
 
 import pytest
 
 from crossings import counts, crossings, fail, on_service_bus, on_sqs, succeed
+from recoverable import Message
+from recoverable._ladder.faults import walk
 
 MOST = {
     "SQS, a good record": (9, 16),
@@ -33,6 +38,26 @@ def test_a_delayed_retry_takes_more_files_and_calls_than_a_good_record(on: Calla
 
     assert 1 < len(good.files) < len(retried.files)
     assert 1 < good.calls < retried.calls
+
+
+def test_what_the_garbage_collector_ends_meanwhile_does_not_count() -> None:
+    kept, threshold = list[object](), gc.get_threshold()
+
+    def begin(left: list[object]) -> None:
+        frames = walk(TracebackType(None, sys._getframe(), 0, 1))
+        next(frames)
+        left.append(frames)
+
+    def leave(message: Message) -> None:
+        left: list[object] = []
+        left.append(left)  # so that only the garbage collector finds what it holds
+        begin(left)
+
+    gc.set_threshold(1)
+    try:
+        assert crossings(on_sqs(leave)) == crossings(on_sqs(lambda message: begin(kept)))
+    finally:
+        gc.set_threshold(*threshold)
 
 
 def test_a_message_takes_no_more_files_and_calls_than_it_may() -> None:
