@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -27,19 +28,23 @@ SLOWNESS = slowness()
 DEADLINE = 120 * SLOWNESS
 """Seconds for what takes a few."""
 
+WHOLE_RUN = timedelta(seconds=4 * DEADLINE)
+"""For what a local host does with many messages."""
+
 LONGEST_TEST = 600 * SLOWNESS
 """Seconds after which a test counts as hung: a wait in it ends before and says what it waited for."""
 
 LOOK_EVERY = 0.01
 
 
-def eventually(found: Callable[[], T], what: str, *, state: Callable[[], object] = str) -> T:
+def eventually(found: Callable[[], T], what: str, *, state: Callable[[], object] = str, every: float = LOOK_EVERY) -> T:
     """Ask until the answer is truthy, and return it.
 
     Args:
-        found: asked every hundredth of a second.
+        found: asked again and again.
         what: what is waited for, for the error.
         state: returns how things stand, for the error too.
+        every: seconds between two looks.
 
     Raises:
         AssertionError: it was not, within `DEADLINE`.
@@ -47,5 +52,5 @@ def eventually(found: Callable[[], T], what: str, *, state: Callable[[], object]
     end = time.monotonic() + DEADLINE
     while not (answer := found()):
         assert time.monotonic() < end, f"waited {DEADLINE:.0f} s in vain for {what}. {state()}"
-        time.sleep(LOOK_EVERY)
+        time.sleep(every)
     return answer

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 from aws.records import event, received
+from deadlines import eventually
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from servers.queues import Queue
@@ -19,7 +20,6 @@ PAUSE = 0.02
 POLLS = 50
 """Polls that follow each other as long as each finds a message."""
 
-TIMEOUT = 60.0
 """Seconds for what takes one or two on a machine of one's own."""
 
 AMPLE = 60.0
@@ -111,13 +111,13 @@ class Mapping:
         """Let the visibility timeout of what the last poll did not delete come to its end."""
         show_again(self.queue, self._kept)
 
-    def run(self, until: Callable[[], bool], *, within: float = TIMEOUT) -> None:
-        """Poll until the condition holds; fail when it does not in time."""
-        wait_for(lambda: any(self.poll() is None for _ in range(POLLS)) and until(), within=within)
+    def run(self, until: Callable[[], bool]) -> None:
+        """Poll until the condition holds."""
+        wait_for(lambda: any(self.poll() is None for _ in range(POLLS)) and until())
 
-    def run_dry(self, *, within: float = TIMEOUT) -> None:
+    def run_dry(self) -> None:
         """Poll until the queue holds nothing, visible or not."""
-        self.run(lambda: self.queue.count() == 0, within=within)
+        self.run(lambda: self.queue.count() == 0)
 
     def _delete(self, messages: list[Any]) -> None:
         entries: Any = [
@@ -144,7 +144,7 @@ def show_again(queue: Queue, messages: list[Any]) -> None:
         )
 
 
-def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float = TIMEOUT) -> None:
+def compete(mappings: list[Mapping], until: Callable[[], bool]) -> None:
     """Let several instances poll, each in a thread of its own, until the condition holds."""
     over = Event()
 
@@ -157,19 +157,16 @@ def compete(mappings: list[Mapping], until: Callable[[], bool], *, within: float
     for thread in threads:
         thread.start()
     try:
-        wait_for(until, within=within)
+        wait_for(until)
     finally:
         over.set()
         for thread in threads:
             thread.join()
 
 
-def wait_for(condition: Callable[[], bool], *, within: float = TIMEOUT) -> None:
-    """Look until the condition holds; fail when it does not in time."""
-    end, pause = monotonic() + within, Event()
-    while not condition():
-        assert monotonic() < end, f"still not so after {within} seconds: {condition}"
-        pause.wait(PAUSE)
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Look until the condition holds."""
+    eventually(condition, f"{condition}", every=PAUSE)
 
 
 def sqs_endpoint(handler: Callable[[Message], Any], recoverability: Recoverability, **settings: Any) -> SqsEndpoint:

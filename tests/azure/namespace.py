@@ -20,6 +20,7 @@ from azure.servicebus.exceptions import OperationTimeoutError
 from azure.endpoints import ended
 from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, QUEUE
+from deadlines import DEADLINE
 from recoverable._service_bus.app_settings import ConnectionString
 from recoverable._service_bus.clients import client_for
 from recoverable.azure import ServiceBusEndpoint
@@ -29,8 +30,6 @@ SETTING = "ServiceBus"
 SESSIONS = "orders-sessions"
 BRIEF = "orders-brief"
 INVOICES = "invoices"
-TIMEOUT = 60
-"""Seconds; nothing takes so long unless it is broken."""
 
 
 class Bus:
@@ -53,10 +52,10 @@ class Bus:
     ) -> list[BaseException]:
         """Be the host until something is so; what made it abandon messages comes back."""
         why: list[BaseException] = []
-        deadline = time.monotonic() + TIMEOUT
         with self.client.get_queue_receiver(endpoint.queue, **receiver) as receiving:
+            end = time.monotonic() + DEADLINE
             while not until():
-                assert time.monotonic() < deadline, f"it never came to pass; abandoned: {why}"
+                assert time.monotonic() < end, f"it never came to pass; abandoned: {why}"
                 messages = received(receiving, 10 if batch else 1)
                 if messages:
                     why += self._settled(receiving, messages, called(endpoint, messages, batch=batch))

@@ -11,9 +11,10 @@ import pytest
 from azure.servicebus import ServiceBusReceiver
 from azure.servicebus.exceptions import MessageLockLostError, ServiceBusServerBusyError, SessionLockLostError
 
-from azure.namespace import BRIEF, SESSIONS, SETTING, TIMEOUT, Bus, called
+from azure.namespace import BRIEF, SESSIONS, SETTING, Bus, called
 from azure.sdk_versions import settlements_are_answered
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
+from deadlines import DEADLINE
 from recoverable import Message, Recoverability
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable.azure import CopyNotSent, ServiceBusEndpoint
@@ -50,7 +51,7 @@ def endpoint(handler: Any, settings: Recoverability | None = None, **parts: Any)
 
 def served(receiver: ServiceBusReceiver, serving: ServiceBusEndpoint[Any]) -> type[BaseException] | None:
     """Be a host for one message; gives why it could not be settled."""
-    [message] = receiver.receive_messages(1, max_wait_time=TIMEOUT)
+    [message] = receiver.receive_messages(1, max_wait_time=DEADLINE)
     error = called(serving, [message], batch=False)
     try:
         (receiver.complete_message if error is None else receiver.abandon_message)(message)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceivedMessage, ServiceBusReceiver
 
-from azure.namespace import TIMEOUT, Bus, called, received
+from azure.namespace import Bus, called, received
 from builders import Boom, recoverability
+from deadlines import DEADLINE
 from recoverable import Message, Recoverability
 from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable.azure import ServiceBusEndpoint
@@ -112,7 +113,7 @@ def die(
     """Be a host that settles nothing any more: the locks run out."""
     messages: list[ServiceBusReceivedMessage] = []
     while len(messages) < most:  # the SDK waits a moment only for those after the first
-        messages += receiver.receive_messages(most - len(messages), max_wait_time=TIMEOUT)
+        messages += receiver.receive_messages(most - len(messages), max_wait_time=DEADLINE)
     if calls:
         assert called(failing, messages, batch=most > 1) is None, "it was to be completed"
     bus.namespace.advance(timedelta(minutes=1))
@@ -120,7 +121,7 @@ def die(
 
 def live(bus: Bus, receiver: ServiceBusReceiver, living: ServiceBusEndpoint[Any], *, most: int = 1) -> None:
     """Be a host until its queue is empty; while all that is there waits, time passes."""
-    end = time.monotonic() + TIMEOUT
+    end = time.monotonic() + DEADLINE
     while (depth := bus.namespace.queue(living.queue).depth()).total:
         assert time.monotonic() < end, f"{living.queue!r} is not empty: {depth}"
         if depth.scheduled == depth.total:

@@ -17,6 +17,7 @@ from azure.endpoints import ended, endpoint
 from azure.recording import RecordingClient, properties
 from azure.triggers import trigger_message, trigger_messages
 from builders import ERROR_QUEUE, NOW, QUEUE, recoverability, seconds
+from deadlines import DEADLINE
 from recoverable import HandlerTimeout, Immediate, Message, RateLimit
 from recoverable._ladder.faults import EXCEPTION_TYPE
 from recoverable._service_bus.wire import in_milliseconds
@@ -25,7 +26,6 @@ from recoverable.headers import DELAYED_RETRIES, PRIOR_ATTEMPTS
 from recoverable_local.testing import ServiceBusWorld
 
 SHORT, LONG = seconds(0.01), seconds(60)
-DEADLINE = 30.0
 """Seconds after which a test fails that waits for a thread."""
 
 

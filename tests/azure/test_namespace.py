@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from azure.namespace import BRIEF, INVOICES, NEXT_SESSION, SESSIONS, SETTING, TIMEOUT, Bus, called, properties_of
+from azure.namespace import BRIEF, INVOICES, NEXT_SESSION, SESSIONS, SETTING, Bus, called, properties_of
 from builders import ERROR_QUEUE, QUEUE, Boom, recoverability, seconds
+from deadlines import DEADLINE
 from recoverable import Message, Recoverability
 from recoverable._ladder.faults import EXCEPTION_TYPE, FAILED_QUEUE
 from recoverable.azure import ServiceBusEndpoint
@@ -52,7 +53,7 @@ def test_a_message_gets_all_its_retries_and_arrives_with_all_it_had(bus: Bus) ->
     why = bus.serve(endpoint(orders), lambda: bus.seen(ERROR_QUEUE))
 
     with bus.client.get_queue_receiver(ERROR_QUEUE) as receiver:
-        [arrived] = receiver.receive_messages(1, max_wait_time=TIMEOUT)
+        [arrived] = receiver.receive_messages(1, max_wait_time=DEADLINE)
     properties = properties_of(arrived)
     assert (orders.seen, [str(error) for error in why]) == (LADDER, ["order 42"] * 2)
     assert (str(arrived), arrived.correlation_id, arrived.subject) == ("order 42", "c-1", "placed")
@@ -159,7 +160,7 @@ def test_a_message_that_fails_again_although_its_copy_was_sent_has_one_copy_wher
     bus.send("order 42")
     failing = endpoint(Orders(), recoverability(0, 0))
     with bus.client.get_queue_receiver(QUEUE) as receiver:
-        messages = receiver.receive_messages(1, max_wait_time=TIMEOUT)
+        messages = receiver.receive_messages(1, max_wait_time=DEADLINE)
 
         ends = [called(failing, messages, batch=False) for _ in range(2)]
 

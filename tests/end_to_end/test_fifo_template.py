@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from deadlines import WHOLE_RUN
 from recoverable_local.lambda_host import Entry, Invoked, LocalAws, QueuedMessage
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 
 TEMPLATE = Path(__file__).parents[2] / "functions" / "aws" / "fifo" / "template.yaml"
-DEADLINE = timedelta(minutes=4)
 ORDERS = [("ann", "good"), ("ann", "no-bank"), ("ann", "declined"), ("ann", "good"), ("bob", "good"), ("bob", "good")]
 """Customers and the cards of their orders, as they were sent; "no-bank" gets all four attempts."""
 
@@ -39,7 +38,7 @@ def test_each_customers_orders_are_placed_in_their_order_and_what_fails_is_given
     with LocalAws.from_template(TEMPLATE, observe=seen.append, environment=environment) as host:
         for number, (customer, card) in enumerate(ORDERS):
             host.send("orders.fifo", {"id": number, "card": card}, group_id=customer)
-        host.run_until(lambda: host.queue("orders.fifo").depth().total == 0, deadline=DEADLINE)
+        host.run_until(lambda: host.queue("orders.fifo").depth().total == 0, deadline=WHOLE_RUN)
         given_up = {json.loads(each.body)["id"]: reason(each) for each in host.queue("orders-error.fifo").messages()}
         placed = [each.json()["order"] for each in host.queue("orders-placed.fifo").messages()]
 

@@ -6,13 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
 
+from deadlines import WHOLE_RUN
 from local.lambda_host.running_lambda import RunningLambda
 from local.lambda_host.templates import document, written
 from recoverable_local.lambda_host import Ended, Entry, LocalAws, TimedOut
@@ -21,8 +21,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end")]
 
 TIMEOUT, HIDDEN = 5, 9
 """Seconds of an invocation, and of the queue's visibility timeout."""
-
-DEADLINE = timedelta(minutes=3)
 
 
 @contextmanager
@@ -65,11 +63,11 @@ def test_a_handler_stuck_in_c_is_not_run_twice_at_once_and_its_neighbours_are_se
             monotonic() + HIDDEN - TIMEOUT
         )  # when its own visibility timeout is over, which began before the invocation
         world.host.run_until(
-            lambda: world.host.queue("orders").depth().total == 1 and monotonic() > long_after, deadline=DEADLINE
+            lambda: world.host.queue("orders").depth().total == 1 and monotonic() > long_after, deadline=WHOLE_RUN
         )
         stuck = Counter(runs(world))
         Path(tmp_path / "gate").touch()
-        world.host.run_until(lambda: world.host.queue("orders").depth().total == 0, deadline=DEADLINE)
+        world.host.run_until(lambda: world.host.queue("orders").depth().total == 0, deadline=WHOLE_RUN)
         given_up = world.host.queue("errors").depth().total
 
     assert isinstance(first.outcome, TimedOut)

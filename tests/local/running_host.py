@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
 
-from deadlines import DEADLINE
+from deadlines import WHOLE_RUN
 
 
 class Host(Protocol):
@@ -44,7 +44,7 @@ class RunningHost(Generic[HostT, EntryT]):
 
     def until(self, condition: Callable[[], object]) -> None:
         """Wait for a condition."""
-        self.host.run_until(lambda: bool(condition()), deadline=timedelta(seconds=DEADLINE))
+        self.host.run_until(lambda: bool(condition()), deadline=WHOLE_RUN)
 
     def first(self, kind: type[Kind], count: int) -> list[Kind]:
         """Wait for this many entries of one type, and return them."""

@@ -6,10 +6,9 @@ from threading import Event
 
 import pytest
 
+from deadlines import DEADLINE
 from recoverable_operate._commands import terminal
 from recoverable_operate._commands.terminal import Progress, Terminal
-
-PATIENCE = 30
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_a_line_is_written_again_and_again_where_nobody_has_a_terminal(
         return Progress(1, 2, 1)
 
     with Terminal().watching(progress):
-        assert again.wait(PATIENCE)
+        assert again.wait(DEADLINE)
 
     assert capsys.readouterr().err.startswith("1 of about 2 looked at, 1 match\n")
 

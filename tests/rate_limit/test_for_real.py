@@ -14,7 +14,6 @@ from aws.harness import Mapping, compete
 from azure.namespace import SETTING, Bus, emulated
 from builders import ERROR_QUEUE, QUEUE
 from circuits.aws.conftest import Account
-from deadlines import DEADLINE
 from recoverable import Delayed, Failed, Immediate, Message, RateLimit, Recoverability
 from recoverable._rate_limit.state import CLOSED
 from recoverable.aws import SqsEndpoint
@@ -91,7 +90,6 @@ def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> N
     compete(
         [Mapping(orders, SqsEndpoint(database, settings, client=orders.client), batch=4) for _ in range(2)],
         lambda: database.is_done() and orders.count() == 0,
-        within=DEADLINE,
     )
 
     assert (sorted(set(database.placed)), error.count()) == (sorted(f"order {n}" for n in range(ORDERS)), 0)
@@ -100,8 +98,7 @@ def test_two_instances_on_sqs_share_a_circuit_in_dynamodb(account: Account) -> N
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bus]:
-    """Yield a namespace on loopback, with enough time for the tests."""
-    monkeypatch.setattr("azure.namespace.TIMEOUT", DEADLINE)
+    """Yield a namespace on loopback."""
     with emulated() as bus:
         monkeypatch.setenv(SETTING, bus.namespace.connection_string)
         yield bus

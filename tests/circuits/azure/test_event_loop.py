@@ -12,6 +12,7 @@ from azure.endpoints import endpoint
 from azure.recording import RecordingClient
 from azure.triggers import trigger_message
 from builders import NOW, Boom, recoverability, seconds
+from deadlines import DEADLINE
 from recoverable import Message, RateLimit
 from recoverable._rate_limit.state import CLOSED, Open
 from recoverable._rate_limit.store import MemoryCircuit
@@ -19,7 +20,6 @@ from recoverable._rate_limit.store import MemoryCircuit
 if TYPE_CHECKING:
     from recoverable._rate_limit.state import Circuit, Snapshot
 
-DEADLINE = 60.0
 """Seconds for what takes none."""
 
 LIMITED = Open(NOW - seconds(60), NOW)

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deadlines import WHOLE_RUN
 from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable.headers import MESSAGE_ID
 from recoverable_local.functions_host import LocalFunctions
@@ -22,7 +22,6 @@ from recoverable_local.lambda_host import LocalAws
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
 APP = Path(__file__).with_name("both")
-DEADLINE = timedelta(seconds=200)
 
 ORDERS = {
     "m-good": {"fails": "never"},
@@ -98,7 +97,7 @@ def log_of(host: LocalAws | LocalFunctions) -> list[str]:
         words = Counter(line.line.split(" ", 1)[0] for line in host.function_log)
         return all(words[word] >= sum(map(len, of.values())) for word, of in (("RUN", RUN), ("LOG", LOGGED)))
 
-    host.run_until(is_complete, deadline=DEADLINE)
+    host.run_until(is_complete, deadline=WHOLE_RUN)
     return [line.line for line in host.function_log]
 
 
@@ -128,7 +127,8 @@ def on_aws() -> Seen:
             wrapped = json.dumps({MESSAGE_ID: one})
             host.send("orders", body(order), attributes={"NServiceBus.AmazonSQS.Headers": wrapped})
         host.run_until(
-            lambda: (host.queue("orders").depth().total, host.queue("error").depth().total) == (0, 3), deadline=DEADLINE
+            lambda: (host.queue("orders").depth().total, host.queue("error").depth().total) == (0, 3),
+            deadline=WHOLE_RUN,
         )
         return seen(log_of(host), [each.headers for each in host.queue("error").messages()])
 
@@ -140,7 +140,7 @@ def on_azure() -> Seen:
             host.send("orders", body(order), application_properties={MESSAGE_ID: one})
         host.run_until(
             lambda: (host.queue("orders").depth().total, host.queue("error").depth().active) == (0, 3),
-            deadline=DEADLINE,
+            deadline=WHOLE_RUN,
         )
         arrived = [each.application_properties for each in host.queue("error").messages()]
         return seen(log_of(host), arrived)

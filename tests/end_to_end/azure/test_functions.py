@@ -6,19 +6,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from attempts_table import TABLE
+from deadlines import WHOLE_RUN
 from recoverable_local.functions_host import LocalFunctions
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
 HERE = Path(__file__).parent
-DEADLINE = timedelta(seconds=200)
 
 BODIES = ("first", "second", "third")
 GOOD = [f"good-{number}" for number in range(9)]
@@ -61,9 +60,9 @@ def test_the_attempts_of_the_table_are_made_by_any_number_of_hosts(count: int) -
             hosts[0].send(name, *BODIES)
         expected = sum(attempts for *_, attempts in TABLE) * len(BODIES)
         arrived = namespace.queue("error")
-        hosts[0].run_until(lambda: arrived.depth().active == len(TABLE) * len(BODIES), deadline=DEADLINE)
-        hosts[0].run_until(lambda: len(runs(*hosts)) >= expected, deadline=DEADLINE)
-        hosts[0].run_until(lambda: not any(namespace.queue(name).depth().total for name in names), deadline=DEADLINE)
+        hosts[0].run_until(lambda: arrived.depth().active == len(TABLE) * len(BODIES), deadline=WHOLE_RUN)
+        hosts[0].run_until(lambda: len(runs(*hosts)) >= expected, deadline=WHOLE_RUN)
+        hosts[0].run_until(lambda: not any(namespace.queue(name).depth().total for name in names), deadline=WHOLE_RUN)
 
     made = Counter(runs(*hosts))
     assert made == Counter(run for row in rows for run in every_attempt(*row))
@@ -84,9 +83,9 @@ def test_a_message_that_kills_at_every_delivery_is_retried_and_its_neighbours_ar
     with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
         host.send("jobs", *GOOD[:5], tenth, *GOOD[5:])
         host.run_until(
-            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1), deadline=DEADLINE
+            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1), deadline=WHOLE_RUN
         )
-        host.run_until(lambda: {run.split()[0] for run in runs(host)} == {*GOOD, tenth}, deadline=DEADLINE)
+        host.run_until(lambda: {run.split()[0] for run in runs(host)} == {*GOOD, tenth}, deadline=WHOLE_RUN)
         [dead] = host.queue("error").messages()
 
     reason = dead.application_properties["NServiceBus.ExceptionInfo.ExceptionType"]
@@ -99,9 +98,9 @@ def test_one_at_a_time_not_even_what_kills_at_once_touches_its_neighbours() -> N
     with LocalFunctions.from_folder(HERE / "jobs", app_settings=settings) as host:
         host.send("jobs", *GOOD[:5], "kill at once", *GOOD[5:])
         host.run_until(
-            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1), deadline=DEADLINE
+            lambda: (host.queue("jobs").depth().total, host.queue("error").depth().active) == (0, 1), deadline=WHOLE_RUN
         )
-        host.run_until(lambda: len(runs(host)) >= len(GOOD) + 8, deadline=DEADLINE)
+        host.run_until(lambda: len(runs(host)) >= len(GOOD) + 8, deadline=WHOLE_RUN)
         [dead] = host.queue("error").messages()
 
     made = Counter(run.rpartition(" ")[0] for run in runs(host))

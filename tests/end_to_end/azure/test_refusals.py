@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from deadlines import WHOLE_RUN
 from recoverable_local.functions_host import LocalFunctions
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("end_to_end_azure")]
 
 APP = Path(__file__).parent / "refusals"
-DEADLINE = timedelta(seconds=120)
 
 
 def runs(host: LocalFunctions) -> list[str]:
@@ -24,7 +23,7 @@ def runs(host: LocalFunctions) -> list[str]:
 def test_a_session_keeps_its_order_over_delayed_retries() -> None:
     with LocalFunctions.from_folder(APP) as host:
         host.send("sessions", "bad", "good", session_id="customer-7")
-        host.run_until(lambda: any(run.startswith("good") for run in runs(host)), deadline=DEADLINE)
+        host.run_until(lambda: any(run.startswith("good") for run in runs(host)), deadline=WHOLE_RUN)
         [given_up] = host.queue("error").messages()
 
     assert runs(host) == ["bad 0.1", "bad 0.2", "bad 1.1", "bad 1.2", "good 0.1"]
@@ -36,7 +35,7 @@ def test_a_copy_that_a_queue_refuses_multiplies_no_neighbour_in_its_batch() -> N
         host.send("batches", "bad", "refused", "good")
         host.run_until(
             lambda: (host.queue("batches").depth().total, host.queue("error").depth().active) == (0, 2),
-            deadline=DEADLINE,
+            deadline=WHOLE_RUN,
         )
         given_up = Counter(message.body for message in host.queue("error").messages())
 

@@ -13,7 +13,7 @@ from recoverable import Delayed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 
 LIBC = ctypes.CDLL(None)
-PAUSE, PATIENCE = 0.05, 300
+PAUSE, PATIENCE = 0.05, 3600
 
 
 def work(message: Message) -> None:

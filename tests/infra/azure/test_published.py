@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from deadlines import WHOLE_RUN
 from infra.azure.bicep import Deployment
 from infra.azure.namespace import namespace
 from infra.azure.published import PACKAGES, build, publish
@@ -20,7 +20,6 @@ from recoverable_local.service_bus import SeenMessage
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("published app")]
 
 DEPLOYED = Deployment()
-TIMEOUT = timedelta(minutes=2)
 BINDING = {
     "name": "message", "type": "serviceBusTrigger", "direction": "IN", "dataType": "BINARY", "cardinality": "ONE",
     "queueName": "orders", "connection": "ServiceBus", "autoCompleteMessages": True, "isSessionsEnabled": False,
@@ -85,7 +84,7 @@ def test_orders_are_placed_tried_again_and_given_up_on_the_queues_of_the_templat
         LocalFunctions.from_folder(app, connection_string=bus.connection_string, app_settings=settings) as host,
     ):
         host.send("orders", *({"id": card, "card": card} for card in cards))
-        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=TIMEOUT)
+        host.run_until(lambda: len(placed(host)) == 3 and not bus.queue("orders").messages(), deadline=WHOLE_RUN)
         given_up = [reason(order) for order in bus.queue("orders-error").messages()]
 
     assert placed(host) == {"good", "flaky-bank", "slow-bank"}

@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 
 from azure.servicebus.aio import ServiceBusClient
 
+from deadlines import DEADLINE
 from recoverable._service_bus.host_json import HostOptions
 from recoverable_local.functions_host.app.triggers import Trigger
 from recoverable_local.functions_host.ending import cancel_and_wait
@@ -18,7 +19,6 @@ from recoverable_local.functions_host.extension.listeners import Listener
 from recoverable_local.functions_host.journal import FunctionLog, Journal
 
 AGAIN = 0.01  # seconds
-PATIENCE = 30.0  # seconds
 LONG = 3600.0  # seconds
 
 
@@ -34,7 +34,7 @@ def test_what_swallows_a_cancellation_is_cancelled_again() -> None:
     async def ending() -> bool:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(DEADLINE):
             await cancel_and_wait([task], repeat_after=AGAIN)
         return task.cancelled()
 
@@ -48,7 +48,7 @@ def test_who_is_cancelled_while_ending_others_ends_them_first() -> None:
         outer = asyncio.create_task(cancel_and_wait([task], repeat_after=AGAIN))
         await asyncio.sleep(0)
         outer.cancel()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(DEADLINE):
             await asyncio.wait([outer])
         return task.cancelled() and outer.cancelled()
 
@@ -87,7 +87,7 @@ def test_a_listener_that_waits_for_sessions_ends() -> None:
     async def listening() -> None:
         task = asyncio.create_task(listener.listen())
         await asyncio.sleep(AGAIN)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(DEADLINE):
             await cancel_and_wait([task], repeat_after=AGAIN)
 
     asyncio.run(listening())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deadlines import WHOLE_RUN
 from local.lambda_host.conftest import Start
 from local.lambda_host.processes import is_alive
 from local.lambda_host.templates import document, written
@@ -18,8 +19,6 @@ from recoverable_local.lambda_host.services.broker import embedded_broker
 from servers.starting import free_port
 
 pytestmark = pytest.mark.slow
-
-SOON = timedelta(seconds=60)
 
 
 def pids(seen: list[Entry]) -> set[int]:
@@ -39,9 +38,9 @@ def test_leaving_kills_the_instances_ends_the_threads_and_closes_the_ports(tmp_p
     with LocalAws.from_template(path, observe=seen.append, stack_name=stack_name) as host:
         url = host.endpoint_url
         host.send("orders", {"do": "sleep"})
-        host.run_until(lambda: len(pids(seen)) == 1, deadline=SOON)
+        host.run_until(lambda: len(pids(seen)) == 1, deadline=WHOLE_RUN)
         host.send("orders", {"do": "succeed"})
-        host.run_until(lambda: any(isinstance(entry, Ended) for entry in seen), deadline=SOON)
+        host.run_until(lambda: any(isinstance(entry, Ended) for entry in seen), deadline=WHOLE_RUN)
         was_open = listens(url)
 
     alive = [is_alive(pid) for pid in pids(seen)]
@@ -142,6 +141,6 @@ def test_an_observer_that_fails_does_not_stop_the_host(
     path = written(tmp_path, document())
     with LocalAws.from_template(path, observe=observe, stack_name=stack_name) as host:
         host.send("orders", {"do": "succeed"})
-        host.run_until(lambda: host.queue("orders").depth().total == 0, deadline=SOON)
+        host.run_until(lambda: host.queue("orders").depth().total == 0, deadline=WHOLE_RUN)
 
     assert "The observer failed on Started" in caplog.text

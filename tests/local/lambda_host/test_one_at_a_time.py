@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
+from deadlines import DEADLINE
 from recoverable_local.lambda_host.services.one_at_a_time import OneAtATime
 
 SEND, RECEIVE = "AmazonSQS.SendMessage", "AmazonSQS.ReceiveMessage"
-PATIENCE = 60.0  # seconds
 SOON = 0.2  # seconds in which two threads meet that can
 
 
@@ -40,4 +40,4 @@ def test_two_calls_never_meet() -> None:
 
 
 def test_a_receive_that_waits_keeps_no_call_waiting() -> None:
-    assert meet(RECEIVE, SEND, within=PATIENCE)
+    assert meet(RECEIVE, SEND, within=DEADLINE)

@@ -15,6 +15,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from deadlines import DEADLINE
 from recoverable_local.lambda_host.services.broker import embedded_broker
 from recoverable_local.testing import SqsWorld
 from servers.ministack import running_cloud
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 GIVEN = "RECOVERABLE_SQS_ENDPOINT"
 """The environment variable that names a further endpoint to hold the contract against."""
 
-PATIENCE = 30.0
 """Seconds that a message may come later than it should, on a machine that others use."""
 
 
@@ -44,7 +44,7 @@ class Server:
     name: str
     client: SQSClient
     wait: Callable[[float], None]
-    patience: float = PATIENCE
+    patience: float = DEADLINE
     made: list[str] = field(default_factory=list)
 
     def queue(self, *, fifo: bool = False, **attributes: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, ServiceBusReceivedMessage, ServiceBusReceiver
 
+from deadlines import DEADLINE
 from recoverable_local.service_bus import Queue, ServiceBusNamespace
 from recoverable_local.testing import ServiceBusWorld
 
@@ -33,7 +34,6 @@ KINDS: dict[str, dict[str, Any]] = {
 EACH = 40
 """Queues of each kind in a namespace that takes no new ones."""
 
-PATIENCE = 30.0
 """Seconds that a message may come late, on a machine that others use."""
 
 
@@ -118,7 +118,7 @@ def emulator() -> Iterator[Server]:
     with ServiceBusNamespace(queues) as namespace:
         client = ServiceBusClient.from_connection_string(namespace.connection_string, retry_total=0)
         server = Server(
-            "emulator", client, namespace.advance, lambda kind: names[kind].pop(), patience=PATIENCE, impatience=0.3
+            "emulator", client, namespace.advance, lambda kind: names[kind].pop(), patience=DEADLINE, impatience=0.3
         )
         yield server
         with ThreadPoolExecutor(16) as beside:  # each goodbye takes the SDK a second

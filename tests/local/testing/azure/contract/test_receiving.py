@@ -7,7 +7,8 @@ from datetime import timedelta
 from azure.servicebus import NEXT_AVAILABLE_SESSION
 
 from azure.sdk_versions import settlements_are_answered
-from local.testing.azure.contract.servers import MINUTE, PATIENCE, Server, bodies
+from deadlines import DEADLINE
+from local.testing.azure.contract.servers import MINUTE, Server, bodies
 
 
 def test_a_locked_message_is_hidden_until_its_lock_ends_and_that_counts(server: Server) -> None:
@@ -145,10 +146,10 @@ def test_a_session_has_one_receiver_and_its_order(server: Server) -> None:
     for body, session in (("a1", "a"), ("b1", "b"), ("a2", "a")):
         server.send(queue, body, session_id=session)
     first, second = (
-        server.receiver(queue, session_id=NEXT_AVAILABLE_SESSION, max_wait_time=PATIENCE) for _ in range(2)
+        server.receiver(queue, session_id=NEXT_AVAILABLE_SESSION, max_wait_time=DEADLINE) for _ in range(2)
     )
     assert [bodies(server.next(first, 2)), bodies(server.next(second))] == [["a1", "a2"], ["b1"]]
-    third = server.receiver(queue, session_id="a", max_wait_time=PATIENCE)
+    third = server.receiver(queue, session_id="a", max_wait_time=DEADLINE)
     assert server.refusal(third.receive_messages, 1) == "SessionCannotBeLockedError"
 
 
@@ -163,7 +164,7 @@ def test_a_queue_with_sessions_takes_no_message_without_one(server: Server) -> N
 def test_a_session_whose_lock_has_ended_settles_nothing(server: Server) -> None:
     queue = server.queue("session")
     server.send(queue, "x", session_id="a")
-    receiver = server.receiver(queue, session_id="a", max_wait_time=PATIENCE)
+    receiver = server.receiver(queue, session_id="a", max_wait_time=DEADLINE)
     [message] = server.next(receiver)
     server.wait(2 * MINUTE)
     assert server.refusal(receiver.complete_message, message) == "SessionLockLostError"
@@ -172,7 +173,7 @@ def test_a_session_whose_lock_has_ended_settles_nothing(server: Server) -> None:
 def test_an_abandoned_message_of_a_session_comes_before_the_next(server: Server) -> None:
     queue = server.queue("session")
     server.send(queue, "a1", "a2", session_id="a")
-    receiver = server.receiver(queue, session_id="a", max_wait_time=PATIENCE)
+    receiver = server.receiver(queue, session_id="a", max_wait_time=DEADLINE)
     [message] = server.next(receiver)
     receiver.abandon_message(message)
     assert bodies(server.next(receiver, 2)) == ["a1", "a2"]
