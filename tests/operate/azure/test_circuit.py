@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from uuid import uuid4
 
 import pytest
 
-from builders import NOW
+from builders import NOW, seconds
 from circuits.azure.azurite import azurite
+from deadlines import eventually
 from operate.azure.conftest import ERROR, Bus
+from recoverable import StoreUnavailable
 from recoverable._rate_limit.state import CLOSED, Circuit, Open
 from recoverable.circuits import TableCircuit
 
@@ -28,9 +32,17 @@ def table(azurite: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def switch(table: str, *to: Circuit) -> None:
     """Give the circuit `orders` these states, one after the other."""
-    store = TableCircuit(table, "orders")
+    store = TableCircuit(table, "orders", timeout=seconds(5))
     for each in to:
-        assert store.compare_and_set(store.read(), each)
+        eventually(partial(is_so, store, each), f"the circuit to be {each}")
+
+
+def is_so(store: TableCircuit, circuit: Circuit) -> bool:
+    """True if the store has the circuit so, after a change where it had not; False while it gives no answer in time."""
+    with suppress(StoreUnavailable):
+        before = store.read()
+        return before.circuit == circuit or store.compare_and_set(before, circuit) is not None
+    return False
 
 
 @pytest.mark.parametrize(

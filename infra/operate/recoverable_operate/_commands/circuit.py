@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from recoverable import StoreUnavailable
 from recoverable._sqs.queues import queue_from_arn
 from recoverable.circuits import DynamoDbCircuit, TableCircuit
@@ -13,6 +15,9 @@ from recoverable_operate.errors._aws.session_client import Clients
 
 ON_AZURE = "AzureWebJobsStorage"
 """The variable with the connection string of the account that has the table, as in a Function App; or the beginning of those for an identity."""
+
+ASKS_FOR = timedelta(seconds=5)
+"""The most that a store takes: an operator's first call signs in and connects, which takes longer than a function waits for a circuit."""
 
 
 def warn_if_open(session: Session) -> bool:
@@ -50,6 +55,7 @@ def store_of(place: Place, queue: str) -> DynamoDbCircuit | TableCircuit:
     """
     table, _, name = str(place.circuit).partition("/")
     if place.on_service_bus:
-        return TableCircuit(table, name, connection=ON_AZURE)
+        return TableCircuit(table, name, connection=ON_AZURE, timeout=ASKS_FOR)
     clients = Clients(access_of(place))
-    return DynamoDbCircuit(table, name, client=clients.circuits(queue_from_arn(queue).region))
+    client = clients.circuits(queue_from_arn(queue).region)
+    return DynamoDbCircuit(table, name, client=client, timeout=ASKS_FOR)
