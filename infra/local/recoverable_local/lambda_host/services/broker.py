@@ -6,6 +6,7 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Thread
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
@@ -16,6 +17,12 @@ from recoverable_local.lambda_host.services.move_tasks import MoveTasks
 from recoverable_local.lambda_host.services.one_at_a_time import OneAtATime
 
 _HOST = "127.0.0.1"
+
+
+class Dispatcher(DomainDispatcherApplication):
+    """Finds a service's application, once for each: moto lists its folders at each call."""
+
+    get_backend_for_host = cache(DomainDispatcherApplication.get_backend_for_host)
 
 
 @contextmanager
@@ -45,7 +52,7 @@ def embedded_broker(port: int = 0) -> Iterator[str]:
 def _server(port: int) -> BaseWSGIServer:
     """Create the server on a port that is bound here: werkzeug ends the process if the port is taken."""
     use_deep_queues()
-    application = OneAtATime(MoveTasks(DomainDispatcherApplication(create_backend_app)))
+    application = OneAtATime(MoveTasks(Dispatcher(create_backend_app)))
     with socket.create_server((_HOST, port)) as bound:
         port = bound.getsockname()[1]
         return make_server(
