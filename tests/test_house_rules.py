@@ -40,9 +40,9 @@ IMPURE = {
 }  # fmt: skip
 IMPURE_CALLS = {"input", "now", "open", "print", "sleep", "time", "today", "urandom", "utcnow"}
 
-every_runtime_file = pytest.mark.parametrize("path", runtime(), ids=name)
 every_pure_file = pytest.mark.parametrize("path", pure(), ids=name)
-every_file = pytest.mark.parametrize("path", [*runtime(), *operate(), *local_cloud()], ids=name)
+every_file = [*runtime(), *operate(), *local_cloud()]
+"""For tests that look at all of them: a test for each file would cost more than to look at it."""
 
 
 def test_there_are_files_to_check() -> None:
@@ -95,9 +95,8 @@ def names_by_room(package: list[Path], distribution: str) -> dict[str, set[str]]
 FACES = PUBLIC | {OPERATE.name} | {f"{OPERATE.name}.{face}" for face in ("errors", "rules", "templates")}
 
 
-@every_file
-def test_a_module_holds_one_idea(path: Path) -> None:
-    assert lines_of_code(path) <= MOST_LINES
+def test_a_module_holds_one_idea() -> None:
+    assert {name(path): lines for path in every_file if (lines := lines_of_code(path)) > MOST_LINES} == {}
 
 
 CHOSEN = {"circuits", "extensions", "powertools", "timeouts"}
@@ -288,12 +287,11 @@ def circles(graph: dict[str, set[str]]) -> list[str]:
     return sorted(remaining)
 
 
-@every_file
-def test_nothing_is_imported_by_a_text(path: Path) -> None:
+def test_nothing_is_imported_by_a_text() -> None:
     """A module that is named in a text hides from the check of circles."""
-    hidden = {"import_module", "__import__"} & set(called(tree(path)))
+    hiding = {name(path) for path in every_file if {"import_module", "__import__"} & set(called(tree(path)))}
 
-    assert bool(hidden) == (name(path) in LOADS_WHAT_USERS_NAME)
+    assert hiding == LOADS_WHAT_USERS_NAME
 
 
 LOADS_WHAT_USERS_NAME = {
@@ -303,12 +301,11 @@ LOADS_WHAT_USERS_NAME = {
 and Microsoft's runtime, whose name depends on the Python version."""
 
 
-@every_runtime_file
-def test_sdks_are_imported_by_gateways_and_named_stores_alone_and_when_they_are_called(path: Path) -> None:
-    talks = talks_to_a_service(path)
-    sdks = [each for each in imports(tree(path)) if each.top in SDKS and not each.for_types]
+def test_sdks_are_imported_by_gateways_and_named_stores_alone_and_when_they_are_called() -> None:
+    found = ((path, each) for path in runtime() for each in imports(tree(path)))
+    sdks = [(path, each) for path, each in found if each.top in SDKS and not each.for_types]
 
-    assert [each for each in sdks if not (talks and each.in_function)] == []
+    assert [(name(path), each) for path, each in sdks if not (talks_to_a_service(path) and each.in_function)] == []
 
 
 def talks_to_a_service(path: Path) -> bool:
@@ -331,15 +328,17 @@ CHANGERS = {
 }  # fmt: skip
 
 
-@every_runtime_file
-def test_nothing_at_module_level_changes(path: Path) -> None:
-    module = tree(path)
-    named = {target.id for node in module.body for target in targets(node) if isinstance(target, ast.Name)}
+def test_nothing_at_module_level_changes() -> None:
+    changing = {name(path): changed_at_module_level(tree(path)) for path in runtime()}
 
-    assert (set(changed(module)) & named, [node for node in ast.walk(module) if isinstance(node, ast.Global)]) == (
-        set(),
-        [],
-    )
+    assert {file: names for file, names in changing.items() if names} == {}
+
+
+def changed_at_module_level(module: ast.Module) -> set[str]:
+    """Return the names of the module's own level that something changes, or that a function declares global."""
+    named = {target.id for node in module.body for target in targets(node) if isinstance(target, ast.Name)}
+    declared = {name for node in ast.walk(module) if isinstance(node, ast.Global) for name in node.names}
+    return set(changed(module)) & named | declared
 
 
 def targets(node: ast.AST) -> list[ast.expr]:

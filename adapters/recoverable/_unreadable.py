@@ -23,7 +23,7 @@ NAME = r"[A-Za-z_][A-Za-z0-9_-]{0,63}"
 
 
 NOT_OF_THE_BODY = (RetryAfter, MemoryError, ImportError)
-"""What says nothing of a body; errors of the system, and answers of a service, are found by what they have."""
+"""Exceptions that say nothing of a body; errors of the system, and answers of a service, are found by what they have."""
 
 
 def is_about_body(error: Exception, retried: Retried) -> bool:

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from docs.pages import PAGES, page
 from sources import local_cloud, name, operate, runtime, tree
 
@@ -32,11 +30,15 @@ def prose(text: str) -> str:
     return re.sub(r"(?<=\S)\n(?=\S)(?![-\d*])", " ", "\n".join(kept))
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_uses_plain_words(name: str) -> None:
-    text = prose(page(name))
+def unwanted(text: str) -> list[tuple[str, str]]:
+    """Return what is to be written in other words, each time with the reason."""
+    return [
+        (why, found.group()) for why, pattern in UNWANTED.items() for found in re.finditer(pattern, text, re.MULTILINE)
+    ]
 
-    assert {why: found for why, pattern in UNWANTED.items() if (found := re.findall(pattern, text, re.MULTILINE))} == {}
+
+def test_pages_use_plain_words() -> None:
+    assert [(name, found) for name in PAGES for found in unwanted(prose(page(name)))] == []
 
 
 def texts_in(path: Path) -> Iterator[str]:
@@ -46,13 +48,7 @@ def texts_in(path: Path) -> Iterator[str]:
             yield re.sub(r"(?<=\S)\n\s*(?=\S)", " ", re.sub(r"`[^`]*`", "x", node.value))
 
 
-@pytest.mark.parametrize("path", [*runtime(), *operate(), *local_cloud()], ids=name)
-def test_a_module_uses_plain_words(path: Path) -> None:
-    found = [
-        (why, text)
-        for text in texts_in(path)
-        for why, pattern in UNWANTED.items()
-        if re.search(pattern, text, re.MULTILINE)
-    ]
+def test_modules_use_plain_words() -> None:
+    files = [*runtime(), *operate(), *local_cloud()]
 
-    assert found == []
+    assert [(name(path), found) for path in files for text in texts_in(path) for found in unwanted(text)] == []

@@ -99,7 +99,7 @@ class Place:
 
     @property
     def transport(self) -> HostOptions:
-        """Return how Service Bus is reached: as told, else as the host.json of this folder says, as a function there would."""
+        """Return how Service Bus is reached: as asked, else as the host.json of this folder says, as a function there would."""
         if self.websockets or self.proxy:
             return HostOptions(transport_type="amqpWebSockets", web_proxy=proxy(self.proxy))
         return read_host_json(host_file(os.environ), os.environ).options
