@@ -45,7 +45,13 @@ RUN_HERE = (
     "run/error-queue.md", "run/watch.md", "start/wrap.md", "use/clients.md", "use/handlers.md", "use/order.md", "use/outages.md",
     "use/retries.md", "use/sending.md", "use/time-outs-and-crashes.md",
 )  # fmt: skip
-RUN_IN_PART = {"use/later.md": range(4, 5), "use/powertools.md": range(8, 11), "use/testing.md": range(9)}
+RUN_IN_PART = {
+    "start/aws.md": range(4, 5),
+    "start/azure.md": range(4, 5),
+    "use/later.md": range(4, 5),
+    "use/powertools.md": range(8, 11),
+    "use/testing.md": range(9),
+}
 """Pages of which another test runs the rest, or whose rest is not for running."""
 
 OF_THE_SHOP = ("use/testing.md",)

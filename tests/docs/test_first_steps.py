@@ -164,7 +164,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def shown_test(text: str) -> Callable[..., None]:
     """Return the test that a page shows."""
     names: dict[str, Any] = {}
-    exec(compile(blocks_of(text, "python")[-1], "test_orders.py", "exec"), names)  # our own page
+    exec(compile(blocks_of(text, "python")[3], "test_orders.py", "exec"), names)  # our own page
     [shown] = [value for name, value in names.items() if name.startswith("test_")]
     found: Callable[..., None] = shown
     return found
