@@ -57,6 +57,10 @@ def test_crowds_drawn_at_random_break_no_promise_where_a_policy_grants_more_imme
             96, id="an invocation asked SQS, and two others in threads of their own waited for what it had to make"
         ),
         pytest.param(112, id="a message came twice in one batch"),
+        pytest.param(
+            312,
+            id="a message came twice in one batch at its last two receives, and a change of its visibility came too late",
+        ),
     ],
 )
 def test_a_crowd_that_once_broke_a_promise_where_deliveries_overlap_breaks_none(seed: int) -> None:

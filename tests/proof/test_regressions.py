@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -17,9 +18,12 @@ from proof.promises import broken
 from proof.prove import ALL
 from proof.replaying import replay
 from proof.service_bus.scenarios import Scenario
+from proof.sqs import catalogue as sqs
 from proof.sqs.hostile import SQS
 from recoverable._sqs.wire import HEADERS
 from recoverable.headers import FOLDED
+from recoverable_local.testing import Fault, Refused
+from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
 @pytest.mark.parametrize(
@@ -96,6 +100,25 @@ def test_on_functions_a_killer_takes_what_is_always_in_flight_beside_it_along() 
 )  # fmt: skip
 def test_what_once_looked_broken_on_service_bus_is_not(scenario: str, schedule: dict[str, str]) -> None:
     assert broken(replay(ALL[scenario], schedule)) == []
+
+
+BATCHING = next(each for each in sqs.OVERLAPPING if each.name == "batching window")
+DENIED = Refused("AccessDenied")
+
+
+@pytest.mark.parametrize("nth", range(1, 5))
+def test_one_change_of_visibility_that_is_denied_multiplies_no_message_where_deliveries_overlap(nth: int) -> None:
+    assert broken(replay(BATCHING, {f"before change_message_visibility_batch {nth}": "refused"})) == []
+
+
+@pytest.mark.parametrize(("immediate", "delayed"), [(0, 3), (1, 1), (5, 3)])
+def test_nor_does_a_role_that_may_not_change_it(immediate: int, delayed: int) -> None:
+    def denied(point: FaultPoint, _: float) -> Fault | None:
+        return DENIED if (point.when, point.what) == ("before", "change_message_visibility_batch") else None
+
+    outcome = replay(replace(BATCHING, recoverability=ladder(immediate, delayed), outage=denied), {})
+
+    assert [(seen.id, seen.exception_type is None) for seen in outcome.errors] == [("m1", False)]
 
 
 JUMPS = ("several instances", "coroutines, header counter", "custom policy")

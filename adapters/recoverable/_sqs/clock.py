@@ -44,19 +44,17 @@ class SqsClock:
             headers = (answer.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
             self._environment.kept[SqsClock] = Answered(headers.get("date"), *self._now())
 
-    def ahead_of_seconds(self) -> float | None:
-        """Return the time at SQS, in seconds since 1970, less that of the clock that nobody sets; None where nothing says it.
+    def ahead_of_seconds(self) -> tuple[float, bool]:
+        """Return the time at SQS, in seconds since 1970, less that of the clock that nobody sets; and True if anything says it.
 
         That clock stands still while an environment is frozen, and the instance's own may be set: they say something only together.
         """
         answered: Answered | None = self._environment.kept.get(SqsClock)
-        if answered is None:
-            return None
         wall, seconds = self._now()
-        if abs((wall - answered.wall) - (seconds - answered.seconds)) > CLOCKS_AGREE:
-            return None
+        if answered is None or abs((wall - answered.wall) - (seconds - answered.seconds)) > CLOCKS_AGREE:
+            return wall - seconds, False
         dated = answered.at()
-        return wall - seconds if abs(answered.wall - dated) < CLOCKS_AGREE else dated - answered.seconds
+        return (wall - seconds if abs(answered.wall - dated) < CLOCKS_AGREE else dated - answered.seconds), True
 
     def _now(self) -> tuple[float, float]:
         return self._environment.clock().timestamp(), self._environment.seconds()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, datetime, timedelta
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from recoverable._frozen import Frozen, field
@@ -41,7 +41,7 @@ ASK_AGAIN, ASK_SOON = 300.0, 10.0
 """Seconds after which SQS is asked again what a queue is set to, and where it gave no answer."""
 
 LATE_FOR = 3_600.0
-"""Seconds for which invocations are taken to begin late, after one that did."""
+"""Seconds for which invocations are taken to begin as late as one that did."""
 
 PART_FOR_HIDING = 0.25
 """The part of an invocation's time in which messages are hidden anew."""
@@ -52,7 +52,7 @@ AFTER_THE_END = 2.0
 LONGEST_HIDING = LONGEST_VISIBILITY // 2
 """Seconds for which a message is hidden at once at most: the 12 hours that SQS allows count from the receive, which was some time ago."""
 
-NEVER = float("-inf")
+NEVER = -inf
 
 NOT_ASKED = (
     "SQS GetQueueAttributes failed for '%s' (%s). Its visibility timeout is taken to be %g s and its retention %s. "
@@ -85,7 +85,7 @@ class Known(Frozen):
         timeout: seconds for which the queue hides a message that it gives out.
         began: when the invocation began.
         ends: when it ends; None where nothing ends it.
-        begins_late: True if messages were shown to others before an invocation of this process began, less than an hour ago.
+        late_by: seconds from the receive of a message to its invocation, the most that this process has seen in the last hour.
         may_change: False where the role may not change the visibility of messages, so that no earlier delivery did.
         max_receives: receives after which a message goes to the dead-letter queue; None where that is unknown.
     """
@@ -93,108 +93,84 @@ class Known(Frozen):
     timeout: float
     began: float
     ends: float | None = None
-    begins_late: bool = False
+    late_by: float = 0.0
     may_change: bool = True
     max_receives: int | None = None
 
-
-class Change(Frozen):
-    """The sum of this invocation's calls that change the visibility of a message.
-
-    Args:
-        until: until when the last one hides it.
-        first_at: when the first confirmed one had ended.
-        confirmed: True if SQS has confirmed one; else none may have been made, and `until` is the first end of all.
-        lapsed: True if the message was shown to others between two of them: SQS takes the later one all the same.
-    """
-
-    until: float
-    first_at: float
-    confirmed: bool = field(kw_only=True)
-    lapsed: bool = field(default=False, kw_only=True)
-
-
-def changed(before: Change | None, until: float, at: float, *, confirmed: bool) -> Change:
-    """Return the sum of the changes with one more.
-
-    Args:
-        before: the sum so far; None for the first one.
-        until: until when this one hides the message.
-        at: when its call has ended.
-        confirmed: True if SQS has confirmed it.
-    """
-    if before is None:
-        return Change(until, at, confirmed=confirmed)
-    if not confirmed:
-        return before if before.confirmed else before.replace(until=min(before.until, until))
-    lapsed = before.lapsed or before.until - CLOCK_SKEW <= at
-    return Change(until, before.first_at if before.confirmed else at, confirmed=confirmed, lapsed=lapsed)
+    @property
+    def is_late(self) -> bool:
+        """True if invocations of this process begin after their messages were shown to others."""
+        return self.late_by >= self.timeout + CLOCK_SKEW
 
 
 class Receive(Frozen):
-    """A delivery as SQS describes it, and the changes of its visibility by this invocation.
+    """A delivery as SQS describes it, and what the changes of its visibility by this invocation have come to.
 
     Args:
         count: how often SQS has given out the message, from 1.
         first_at: when it first did; None where that is unknown.
-        change: the sum of these changes; None without one.
-        repeated: True if the same batch has a later receive of the message.
+        until: until when the last change hides it; None without one, and `NEVER` where the same batch has a later receive of it.
+        confirmed: True if SQS has confirmed one; else none may have been made, and `until` is the first end of all.
     """
 
     count: int
     first_at: float | None
-    change: Change | None = None
-    repeated: bool = field(default=False, kw_only=True)
+    until: float | None = None
+    confirmed: bool = field(default=False, kw_only=True)
+
+
+def receive_is_known(receive: Receive, known: Known) -> bool:
+    """True if it is known when a message was received at the earliest.
+
+    Of one that came for the first time SQS says it. A later receive may have been a moment ago, or long ago: that is known where no delivery
+    could be handed back by a change of visibility, and where invocations begin late. But then a message is taken for hidden at its last
+    receive but one: else its handler might never run.
+    """
+    return receive.count == 1 or not known.may_change or (known.is_late and receive.count + 1 != known.max_receives)
 
 
 def hidden_until(receive: Receive, known: Known) -> float | None:
     """Return until when a message is surely hidden; None where that is unknown.
 
-    The first receive is this one for count 1, and for a higher count it was earlier. Where no delivery could be handed back by a change of
-    visibility, a later one began when the invocation did.
+    It was received no earlier than for the first time, and no longer before its invocation than others were.
     """
-    change = receive.change
-    if receive.repeated or (change is not None and change.lapsed):
-        return NEVER
-    until = None
-    if receive.first_at is not None:
-        received = known.began if receive.count > 1 and not known.may_change else receive.first_at
-        until = received + known.timeout - CLOCK_SKEW
-    if change is None:
-        return until
-    if change.confirmed:
-        # of a message that came for the first time it is known whether it was still hidden then
-        was_late = receive.count == 1 and until is not None and until <= change.first_at
-        return until if was_late else change.until - CLOCK_SKEW
-    return None if until is None else min(until, change.until - CLOCK_SKEW)
+    changed = None if receive.until is None else receive.until - CLOCK_SKEW
+    if receive.confirmed or receive.first_at is None:
+        return changed if receive.confirmed else None
+    received = receive.first_at
+    if receive.count > 1 and receive_is_known(receive, known):
+        received = max(received, known.began - known.late_by)
+    until = received + known.timeout - CLOCK_SKEW
+    return until if changed is None else min(until, changed)
 
 
-def was_shown(receive: Receive, known: Known) -> bool:
-    """True if a message was shown to others before its invocation began, so that another may have it from the start.
+def was_shown(receive: Receive, known: Known, at: float) -> bool:
+    """True if it is known that a message was shown to others by then. SQS takes a change of its visibility all the same."""
+    has_ended = receive.until is not None and receive.until - CLOCK_SKEW <= at
+    return has_ended or (receive_is_known(receive, known) and is_lost(receive, known, at))
 
-    Of a message that came for the first time this is known. A later receive may have been a moment ago: it is taken for hidden, unless
-    invocations of this process begin late. Even then it is at its last receive but one: else its handler might never run.
+
+def changed(receive: Receive, known: Known, until: float, at: float, *, confirmed: bool) -> Receive:
+    """Return the delivery after one more change of its visibility; one that came too late changes nothing.
+
+    Args:
+        receive: the delivery so far.
+        known: the times of its invocation.
+        until: until when the change hides the message.
+        at: when its call has ended.
+        confirmed: True if SQS has confirmed it.
     """
-    if receive.repeated:
-        return True
-    if receive.first_at is None or receive.first_at + known.timeout > known.began:
-        return False
-    return receive.count == 1 or (known.begins_late and receive.count + 1 != known.max_receives)
-
-
-def begins_late(receive: Receive, timeout: float, began: float) -> bool:
-    """True if a message shows that its invocation began after it was shown to others: it came for the first time, or twice in one batch."""
-    if receive.repeated or receive.first_at is None:
-        return receive.repeated
-    return receive.count == 1 and receive.first_at + timeout + CLOCK_SKEW <= began
+    if was_shown(receive, known, at) or (receive.confirmed and not confirmed):
+        return receive
+    if not confirmed and receive.until is not None:
+        until = min(receive.until, until)
+    return receive.replace(until=until, confirmed=confirmed)
 
 
 def must_be_hidden(receive: Receive, known: Known, now: float) -> bool:
     """True if a message may be shown to others before its invocation ends, and nothing says that it was shown already."""
     until = hidden_until(receive, known)
-    if until is None or was_shown(receive, known) or (receive.count == 1 and until <= now):
-        return False
-    return known.ends is None or until < known.ends
+    return until is not None and not was_shown(receive, known, now) and (known.ends is None or until < known.ends)
 
 
 def seconds_to_hide(known: Known, now: float) -> int:
@@ -212,16 +188,24 @@ def is_lost(receive: Receive, known: Known, at: float) -> bool:
         at: when what is to be done for it has been done.
     """
     until = hidden_until(receive, known)
-    return until is not None and (until <= at or was_shown(receive, known))
+    return until is not None and until <= at
+
+
+def late_by(receive: Receive, began: float) -> float:
+    """Return how long a message waited for its invocation, as one shows that came for the first time, or twice in one batch; else 0."""
+    if receive.until == NEVER:
+        return inf
+    return max(began - receive.first_at, 0.0) if receive.count == 1 and receive.first_at is not None else 0.0
 
 
 class Memory:
     """The memory that a process has of a queue: what SQS said last of its settings, and when it is asked again; whether it may still say them;
-    when an invocation last began late; when a change of visibility was last denied; and on a FIFO queue that a warning of long delays was given.
+    by how much an invocation began late, and which; and on a FIFO queue that a warning of long delays was given.
     """
 
     attributes = UNKNOWN
-    ask_at = began_late_at = denied_at = NEVER
+    ask_at = late_at = NEVER
+    late_by = 0.0
     may_still_say = is_warned_of_delays = False
 
 
@@ -255,22 +239,15 @@ class KnownQueue:
         """Read, once an invocation, what time it is at SQS and what the queue is set to; ask SQS where that is not known, or no longer."""
         if self._is_read:
             return
-        self._read_clock()
+        clock, ask = self._batch.broker.clock, self._batch.broker.attributes
+        self._ahead, self.is_dated = clock.ahead_of_seconds()
         self._is_read = True
         if not self.is_dated or not (now := self.now()) < self.memory.ask_at <= now + ASK_AGAIN:
-            asked = self._batch.broker.attributes()
+            asked = ask()
             if isinstance(asked, Failure) and asked.may_repeat:
-                asked = self._batch.broker.attributes()
-            self._read_clock()
+                asked = ask()
+            self._ahead, self.is_dated = clock.ahead_of_seconds()
             self._note(asked)
-
-    def _read_clock(self) -> None:
-        environment = self._batch.environment
-        ahead, own = (
-            self._batch.broker.clock.ahead_of_seconds(),
-            environment.clock().timestamp() - environment.seconds(),
-        )
-        self._ahead, self.is_dated = own if ahead is None else ahead, ahead is not None
 
     def _note(self, asked: QueueAttributes | Failure) -> None:
         now, memory = self.now(), self.memory
@@ -306,10 +283,6 @@ class KnownQueue:
     def now_at_sqs(self) -> datetime:
         """Return the same as a date."""
         return datetime.fromtimestamp(self.now(), UTC)
-
-    def is_denied(self) -> bool:
-        """True if a change of visibility was denied in the last minutes."""
-        return 0 <= self.now() - self.memory.denied_at < ASK_AGAIN
 
     def why_no_receive(self, delivery: Delivery) -> str:
         """Return why SQS gives out a message no more; "" where it does."""
@@ -364,11 +337,9 @@ class HiddenLease:
 
     def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
         """Note until when a call hides messages, and whether SQS has confirmed that."""
-        at = self.queue.now()
+        at, known = self.queue.now(), self._times()
         for delivery in deliveries:
-            receive = self._described()[delivery]
-            change = changed(receive.change, until, at, confirmed=confirmed)
-            self._receives[delivery] = receive.replace(change=change)
+            self._receives[delivery] = changed(self._described()[delivery], known, until, at, confirmed=confirmed)
 
     def hide_to_the_end(self) -> list[Delivery]:
         """Hide anew, ten a call, what would be shown to others before the invocation ends; a heartbeat does that by itself.
@@ -378,36 +349,32 @@ class HiddenLease:
         """
         self._is_prepared = True
         now, known = self.queue.now(), self._times()
-        if self._batch.hides_for or not known.may_change:
+        if self._batch.hides_for:
             return []
         settlements = self._batch.invocation.settlements
         undecided = [each for each in self._described() if each.message not in settlements]
         uncertain = [each for each in undecided if must_be_hidden(self._described()[each], known, now)]
         waiting = held_longest_first(uncertain) if uncertain else []
         latest = now + self._batch.time.total * PART_FOR_HIDING
-        while waiting and self.queue.now() < latest:
-            self._hide(waiting[:MAX_ENTRIES])
+        while waiting and self.queue.now() < latest and self._times().may_change:
+            seconds = seconds_to_hide(known, self.queue.now())
+            hide(waiting[:MAX_ENTRIES], seconds, self._batch.broker, self._batch, consequence=NOT_HIDDEN)
             del waiting[:MAX_ENTRIES]
-        return waiting
+        return waiting if self._times().may_change else []
 
-    def _hide(self, deliveries: list[Delivery]) -> None:
-        seconds = seconds_to_hide(self._times(), self.queue.now())
-        hide(deliveries, seconds, self._batch.broker, self._batch, consequence=NOT_HIDDEN)
-        if self.queue.is_denied():
-            self._known = self._times().replace(may_change=False)
+    def note_denied(self) -> None:
+        """Note that SQS denies this invocation to change the visibility of messages."""
+        self._known = self._times().replace(may_change=False)
 
     def _times(self) -> Known:
-        """Return what is known of the invocation's times; remember in this process when it began late."""
+        """Return what is known of the invocation's times; remember in this process by how much it began late."""
         if self._known is None:
-            memory, timeout = self.queue.memory, self.queue.visibility_timeout
-            began, ends = self._span
-            if any(begins_late(each, timeout, began) for each in self._described().values()):
-                memory.began_late_at = began
-            late, may_change = abs(began - memory.began_late_at) < LATE_FOR, not self.queue.is_denied()
-            max_receives = self.queue.attributes.max_receives
-            self._known = Known(
-                timeout, began, ends, begins_late=late, may_change=may_change, max_receives=max_receives
-            )
+            memory, timeout, (began, ends) = self.queue.memory, self.queue.visibility_timeout, self._span
+            late = max(late_by(each, began) for each in self._described().values())
+            if late >= memory.late_by or abs(began - memory.late_at) >= LATE_FOR:
+                memory.late_by, memory.late_at = late, began
+            most = self.queue.attributes.max_receives
+            self._known = Known(timeout, began, ends, late_by=memory.late_by, max_receives=most)
         return self._known
 
     def _read_span(self) -> tuple[float, float] | None:
@@ -432,9 +399,23 @@ class HiddenLease:
     def _described(self) -> dict[Delivery, Receive]:
         """Return the deliveries of the batch as SQS describes them."""
         if not self._receives:
-            deliveries, now = [delivery_of(message) for message in self._batch.messages], self.queue.now()
-            self._receives = receives_of(deliveries, now, None if self.queue.is_dated else self._span[0])
+            deliveries, last = [delivery_of(message) for message in self._batch.messages], dict[str, int]()
+            for each in deliveries:
+                last[each.native["messageId"]] = max(each.deliveries, last.get(each.native["messageId"], 0))
+            for each in deliveries:
+                came_again = each.deliveries < last[each.native["messageId"]]
+                until = NEVER if came_again else None
+                self._receives[each] = Receive(each.deliveries, self._received(each), until, confirmed=came_again)
         return self._receives
+
+    def _received(self, delivery: Delivery) -> float | None:
+        """Return when SQS first gave out a message; where nothing says what time it is there, when the invocation began."""
+        date, began = first_received(delivery.native), self._span[0]
+        if began and not self.queue.is_dated:
+            return began
+        # such as of a record in a test: it does not say when it came
+        oldest = self.queue.now() - LONGEST_RETENTION.total_seconds()
+        return None if date is None or date.timestamp() < oldest else date.timestamp()
 
 
 def hide(
@@ -462,33 +443,13 @@ def hide(
     lease.note_change([each for n, each in enumerate(deliveries) if n not in failures], now + seconds, confirmed=True)
     level = logging.WARNING
     if any(failure.kind == "denied" for failure in failures.values()):
-        level, lease.queue.memory.denied_at = logging.ERROR, now
+        level = logging.ERROR
+        lease.note_denied()
     reasons = {failure.reason for failure in failures.values()}
     for what, concerned in ((GONE, gone), (consequence, missed)):
         if concerned:
             log_failed_call(CHANGE_VISIBILITY, broker.queue, concerned, reasons, what, redact, level)
     return gone, as_a_whole
-
-
-def receives_of(deliveries: list[Delivery], now: float, received: float | None) -> dict[Delivery, Receive]:
-    """Return the deliveries of a batch as SQS describes them.
-
-    Args:
-        deliveries: all of them.
-        now: the time at SQS.
-        received: when they are taken to be received, whatever SQS says of it; None for what it says.
-    """
-    last: dict[str, int] = {}
-    for each in deliveries:
-        last[each.native["messageId"]] = max(each.deliveries, last.get(each.native["messageId"], 0))
-    oldest = now - LONGEST_RETENTION.total_seconds()  # such as of a record in a test: it does not say when it came
-    found: dict[Delivery, Receive] = {}
-    for each in deliveries:
-        said = None if (date := first_received(each.native)) is None else date.timestamp()
-        first_at = received or (None if said is None or said < oldest else said)
-        is_repeated = each.deliveries < last[each.native["messageId"]]
-        found[each] = Receive(each.deliveries, first_at, repeated=is_repeated)
-    return found
 
 
 class OrderedLease:
@@ -537,6 +498,9 @@ class OrderedLease:
         return []
 
     def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
+        """Do nothing, as above."""
+
+    def note_denied(self) -> None:
         """Do nothing, as above."""
 
 
