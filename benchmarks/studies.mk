@@ -10,8 +10,8 @@ outages: $(READY)       ## an outage of an hour on both clouds, and what each wa
 waves: $(READY)         ## how messages come back after an outage, by the longest wait: a table of docs/internals/outages.md; a minute
 	PYTHONPATH=benchmarks $(BIN)/python -m simulation.outages.waves
 
-prove: $(READY)         ## searches schedules of faults for a lost message, for ten minutes; MINUTES=60 for longer
-	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --minutes $(or $(MINUTES),10)
+prove: $(READY)         ## searches schedules of faults for a lost message: all of one fault, LONGER=500 of more in each scenario, PROCESSES=2 at a time; SEED=2 draws others
+	PYTHONPATH=tests $(BIN)/python tests/proof/prove.py --longer $(or $(LONGER),500) --processes $(or $(PROCESSES),2) --seed $(or $(SEED),1)
 
 crowds: $(READY)        ## crowds of messages whose handlers kill, hang, fail or succeed: the tables of docs/internals/proof.md; three minutes
 	PYTHONPATH=tests $(BIN)/python -m proof.crowds

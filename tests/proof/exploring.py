@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import inf
 from random import Random
-from time import monotonic
 
 from proof.fault_names import possible_fault_names
 from proof.promises import broken
@@ -48,21 +46,19 @@ class Search:
     """
 
     def __init__(self, scenario: Scenario, *, deepest: int = 2, seed: int = 0, until: str | None = None) -> None:
-        self._until, self._ended, self._deadline = until, False, inf
+        self._until, self._ended = until, False
         self._deepest, self._chance = deepest, Random(f"{scenario.name} {seed}")
         self._known: set[tuple[tuple[str, str], ...]] = set()
         self._open: list[tuple[Schedule, list[tuple[str, str]]]] = []
         self.found = Found(scenario)
 
-    def run(self, longer: float, *, single: int | None = None, seconds: float = inf) -> Found:
+    def run(self, longer: float, *, single: int | None = None) -> Found:
         """Replay the schedule of no fault, then those of one, and then so many of more.
 
         Args:
             longer: how many of two and more faults.
             single: how many of one fault; None for all.
-            seconds: when to end at the latest.
         """
-        self._deadline = monotonic() + seconds
         self._try({})
         singles = self._open.pop()[1]
         for where, fault_name in self._chance.sample(singles, len(singles))[:single]:
@@ -82,7 +78,6 @@ class Search:
         if problems := broken(outcome):
             self.found.broken.append((schedule, problems))
             self._ended = any(problem.partition(":")[0] == self._until for problem in problems)
-        self._ended = self._ended or monotonic() > self._deadline
         if len(schedule) < self._deepest and (later := list(possible(outcome))):
             self._open.append((schedule, later))
         if len(self._open) > MOST_OPEN:  # a search that runs for hours must not fill the memory

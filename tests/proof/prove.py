@@ -1,11 +1,10 @@
-"""Run `make prove`: search all scenarios and schedules of timeouts for a given time, and print what was found."""
+"""Run `make prove`: search all scenarios and schedules of timeouts, each to the same depth, and print what was found."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from argparse import ArgumentParser
-from itertools import count
 from multiprocessing import Pool
 from typing import NamedTuple
 
@@ -23,10 +22,10 @@ from proof.timeouts.search import story as story_of_timeouts
 SEARCHED: tuple[Scenario, ...] = (*SCENARIOS, *RATE_LIMITED, *sqs.DEEP, *service_bus.DEEP)
 ALL = {scenario.name: scenario for scenario in SEARCHED if scenario.faults}
 DEEPEST = 3
-MOST = 10**9
-PROCESSES = 2
+LONGER, PROCESSES = 500, 2
+FROM_SEED = 10**9
 WEIGHT = 5
-"""A kind of timeouts' schedules is searched this many times as long as a scenario: there are few kinds, and each has no end."""
+"""So many times more of timeouts' schedules of a kind are searched than of a scenario: there are few kinds, and each has no end."""
 
 
 class Result(NamedTuple):
@@ -39,10 +38,10 @@ class Result(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One search: its name, its time in seconds, and the seed of its schedules."""
+    """One search: its name, how many schedules of two and more faults it tries, and the seed that draws them."""
 
     name: str
-    seconds: float
+    longer: int
     seed: int
 
 
@@ -55,7 +54,7 @@ def search(job: Job) -> Result:
 def search_scenario(job: Job) -> Result:
     """Search one scenario."""
     scenario = ALL[job.name]
-    found = Search(scenario, deepest=DEEPEST, seed=job.seed).run(MOST, seconds=job.seconds)
+    found = Search(scenario, deepest=DEEPEST, seed=job.seed).run(job.longer)
     broken = [schedule for schedule, _ in found.broken if not excused(scenario, schedule)]
     text = story(scenario, smallest(scenario, min(broken, key=len))) if broken else ""
     one, two, three = (found.sizes[faults] for faults in (1, 2, 3))
@@ -65,18 +64,16 @@ def search_scenario(job: Job) -> Result:
 
 def search_timeouts_kind(job: Job) -> Result:
     """Search one kind of timeouts' schedules, each with any number of faults."""
-    found = search_timeouts(timeouts.NAMED[job.name], count(job.seed * MOST), seconds=job.seconds)
+    first = job.seed * FROM_SEED
+    found = search_timeouts(timeouts.NAMED[job.name], range(first, first + WEIGHT * job.longer))
     text = story_of_timeouts(job.name, found.broken[0][0]) if found.broken else ""
     row = f"{job.name:40} {found.schedules:15,} of any number {len(found.broken):6,}"
     return Result(row, found.schedules, len(found.broken), text)
 
 
-def jobs(minutes: float, seed: int, only: str) -> list[Job]:
-    """Return the searches whose names begin like this, with their shares of the time."""
-    weights = dict.fromkeys(ALL, 1) | dict.fromkeys(timeouts.NAMED, WEIGHT)
-    wanted = {name: weight for name, weight in weights.items() if name.startswith(only)}
-    share = minutes * 60 * PROCESSES / max(sum(wanted.values()), 1)
-    return [Job(name, share * weight, seed) for name, weight in wanted.items()]
+def jobs(longer: int, seed: int, only: str) -> list[Job]:
+    """Return the searches whose names begin like this."""
+    return [Job(name, longer, seed) for name in (*ALL, *timeouts.NAMED) if name.startswith(only)]
 
 
 def print_line(line: str) -> None:
@@ -88,14 +85,20 @@ def print_line(line: str) -> None:
 def main() -> int:
     """Search, and print a line for each scenario and a story for each that broke a promise."""
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10, help="how long the whole search takes")
+    parser.add_argument(
+        "--longer",
+        type=int,
+        default=LONGER,
+        help="schedules of two and more faults of each scenario, beside all of one",
+    )
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="how many search at a time")
     parser.add_argument("--seed", type=int, default=1, help="draws what is not tried in order")
     parser.add_argument("--only", default="", help="how the names of those begin that are searched, such as timeouts")
     arguments = parser.parse_args()
-    wanted = jobs(arguments.minutes, arguments.seed, arguments.only)
+    wanted = jobs(arguments.longer, arguments.seed, arguments.only)
     total, broken, stories = 0, 0, []
     print_line(f"{'scenario':40} {'1 fault':>8} {'2':>8} {'3':>8} {'broken':>8}")
-    with Pool(PROCESSES) as pool:
+    with Pool(arguments.processes) as pool:
         for result in pool.imap(search, wanted):
             print_line(result.row)
             total, broken = total + result.schedules, broken + result.broken

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import inf
-from time import monotonic
 
 from proof.timeouts.kinds import NAMED, Kind
 from proof.timeouts.playing import play
@@ -28,16 +26,15 @@ class Found:
     broken: list[tuple[int, list[str]]] = field(default_factory=list)
 
 
-def search(kind: Kind, numbers: Iterable[int], *, seconds: float = inf, until: str | None = None) -> Found:
+def search(kind: Kind, numbers: Iterable[int], *, until: str | None = None) -> Found:
     """Play schedules of a kind.
 
     Args:
         kind: the kind.
         numbers: which ones.
-        seconds: when to end at the latest.
         until: the first word of a problem that ends the search.
     """
-    found, deadline = Found(), monotonic() + seconds
+    found = Found()
     for number in numbers:
         outcome = play(kind, number)
         found.schedules += 1
@@ -46,7 +43,7 @@ def search(kind: Kind, numbers: Iterable[int], *, seconds: float = inf, until: s
         if outcome.problems:
             found.broken.append((number, outcome.problems))
         promises = {problem.partition(":")[0] for problem in outcome.problems}
-        if until in promises or monotonic() > deadline:
+        if until in promises:
             break
     return found
 
