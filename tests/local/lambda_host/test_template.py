@@ -13,8 +13,28 @@ from local.lambda_host.templates import FUNCTIONS, LONG, document, written
 from recoverable_local.lambda_host.sam.created import Created, CreatedQueue, CreatedTable, CreatedTopic
 from recoverable_local.lambda_host.sam.stack import EventSourceMapping, Function, Queue, Redrive, Schedule, Stack
 from recoverable_local.lambda_host.sam.template import Template
+from recoverable_operate.templates import TemplateError
 
 REPOSITORY = Path(__file__).parents[3]
+
+
+def test_what_nothing_runs_needs_no_parameter_and_all_others_are_asked_for_at_once(tmp_path: Path) -> None:
+    names = ("Unused", "Policy", "Stage", "Days")
+    policies = [{"SNSPublishMessagePolicy": {"TopicName": {"Ref": "Policy"}}}]
+    function = {"Policies": policies, "Environment": {"Variables": {"STAGE": {"Ref": "Stage"}}}}
+    template = document(
+        queue={"MessageRetentionPeriod": {"Ref": "Days"}}, function=function,
+        Parameters={name: {"Type": "String"} for name in names},
+    )  # fmt: skip
+    path = written(tmp_path, template)
+
+    with pytest.raises(TemplateError) as asked:
+        read(path).refuse_missing({})
+
+    assert str(asked.value) == (
+        "The parameters Days, Stage have no value here; give them with --parameter Days=VALUE --parameter Stage=VALUE."
+    )
+    read(path, Days="345600", Stage="test").refuse_missing({})
 
 
 def read(path: Path, **parameters: str) -> Template:

@@ -60,6 +60,7 @@ class LocalAws:
             region=self.settings.region,
             stack_name=self.settings.stack_name,
         )
+        self.template.refuse_missing(self.settings.environment)
         self._journal = Journal(FunctionLog, observe)
         self._queues: Mapping[str, LocalQueue] = {}
         self._cleanup = ExitStack()

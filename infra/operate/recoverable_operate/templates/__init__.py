@@ -7,7 +7,14 @@ from recoverable_operate.templates._arm_parameters import read_parameters, typed
 from recoverable_operate.templates._arm_resources import parse_template
 from recoverable_operate.templates._arm_values import Scope as ArmScope
 from recoverable_operate.templates._bicep_compiler import compiled
-from recoverable_operate.templates._document import TemplateError, as_text, name_and_value, parse_document, section
+from recoverable_operate.templates._document import (
+    MissingValue,
+    TemplateError,
+    as_text,
+    name_and_value,
+    parse_document,
+    section,
+)
 from recoverable_operate.templates._host_file import MINIMAL_HOST_JSON, check_host_file
 from recoverable_operate.templates._intrinsics import Scope, transform_notes
 from recoverable_operate.templates._places import Place
@@ -19,7 +26,7 @@ from recoverable_operate.templates._stacks import ACCOUNT, SamTemplate, read_tem
 from recoverable_operate.templates._triggers import with_globals
 
 __all__ = [
-    "ACCOUNT", "MINIMAL_HOST_JSON", "ArmScope", "DescribedTemplate", "Place", "Properties", "SamTemplate", "Scope",
+    "ACCOUNT", "MINIMAL_HOST_JSON", "ArmScope", "DescribedTemplate", "MissingValue", "Place", "Properties", "SamTemplate", "Scope",
     "TemplateError", "Waiver", "as_text", "check_host_file", "compiled", "describe_service_bus", "describe_template",
     "name_and_value", "parse_document", "parse_template", "read_parameters", "read_template", "redrive_of", "resources", "section",
     "transform_notes", "typed", "with_globals",

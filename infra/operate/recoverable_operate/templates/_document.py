@@ -24,6 +24,14 @@ class TemplateError(ValueError):
     """Raised when a template cannot be read; its text says where it fails and what to write instead."""
 
 
+class MissingValue(TemplateError):
+    """Raised for a parameter that has no value here, and that what is read needs."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
+        self.name = name
+
+
 class RefusedValue(TemplateError):
     """Raised for a value that the cloud refuses; its text says what it is, and behind a semicolon what to write instead."""
 
@@ -187,11 +195,6 @@ def parse_known_parameters(declared: Mapping[str, Any], given: Mapping[str, str]
     return values
 
 
-def no_value(name: str) -> TemplateError:
-    """Make the error for a parameter that has no value here."""
-    return TemplateError(f"The parameter {name} has no value here; give it with --parameter {name}=VALUE.")
-
-
 def _value(name: str, declaration: Any, given: str | None) -> Any:
     if not isinstance(declaration, dict):
         raise TemplateError(
@@ -202,7 +205,7 @@ def _value(name: str, declaration: Any, given: str | None) -> Any:
     if given is None and kind.startswith("AWS::SSM::"):
         return NOT_HERE
     if value is None:
-        raise no_value(name)
+        raise MissingValue(name)
     text = as_text(value)
     _check(name, text, declaration)
     return text.split(",") if "List" in kind else text

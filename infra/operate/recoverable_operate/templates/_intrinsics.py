@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recoverable_operate.templates._document import NOT_HERE, TemplateError, as_text, no_value
+from recoverable_operate.templates._document import NOT_HERE, MissingValue, TemplateError, as_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _ref(name: str, scope: Scope) -> Any:
     if name == "AWS::NoValue":
         return NO_VALUE
     if scope.parameters.get(name) is NOT_HERE:
-        raise no_value(name)
+        raise MissingValue(name)
     if name in scope.parameters:
         return scope.parameters[name]
     return _attribute(name, "Ref", scope)

@@ -12,7 +12,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from recoverable_local.lambda_host.sam.created import Created, CreatedQueue, function_names, with_created_resources
+from recoverable_local.lambda_host.sam.created import (
+    Created,
+    CreatedQueue,
+    CreatedTable,
+    CreatedTopic,
+    function_names,
+    with_created_resources,
+)
 from recoverable_local.lambda_host.sam.resources.events import events_of
 from recoverable_local.lambda_host.sam.resources.functions import FUNCTION, timeout_of
 from recoverable_local.lambda_host.sam.resources.mappings import source_name
@@ -31,6 +38,7 @@ from recoverable_local.lambda_host.sam.running import Candidate, parse_running, 
 from recoverable_local.lambda_host.sam.stack import Queue, Stack, Table, Topic
 from recoverable_operate.templates import (
     ACCOUNT,
+    MissingValue,
     Properties,
     Scope,
     TemplateError,
@@ -65,13 +73,45 @@ class Template:
             stack_name: The value of `AWS::StackName`.
 
         Raises:
-            TemplateError: The file is missing or not a template, or a parameter is unknown or without a value.
+            TemplateError: The file is missing or not a template, or a parameter is unknown. One without a value is refused by `refuse_missing`.
         """
         if not path.is_file():
             raise TemplateError(f"There is no template {str(path)!r}; give its path with --template.")
         document = parse_document(path.read_text(encoding="utf-8"))
-        read = read_template(document, parameters, region=region, stack_name=stack_name)
+        read = read_template(document, parameters, region=region, stack_name=stack_name, lenient=True)
         return cls(path, document, read.scope, (*transform_notes(document), *read.notes))
+
+    def refuse_missing(self, environment: Mapping[str, str]) -> None:
+        """Refuse the template if what runs needs parameters that have no value here; all of them are named at once.
+
+        Args:
+            environment: Variables for every function, over those of the template.
+
+        Raises:
+            TemplateError: It does.
+        """
+        template, missing = self, list[str]()
+        while (error := template._missing(environment)) is not None and error.name not in missing:
+            missing.append(error.name)
+            given = {**template.scope.parameters, error.name: "1"}  # to see what else is missing
+            template = replace(template, scope=replace(template.scope, parameters=given))
+        if len(missing) > 1:
+            options = " ".join(f"--parameter {name}=VALUE" for name in missing)
+            raise TemplateError(f"The parameters {', '.join(missing)} have no value here; give them with {options}.")
+        if missing:
+            raise MissingValue(*missing)
+
+    def _missing(self, environment: Mapping[str, str]) -> MissingValue | None:
+        """Return the error about the first parameter without a value that what runs needs; None where there is none, or another error first."""
+        try:
+            queues, arn = self.queues(), f"arn:aws::{self.scope.parameters['AWS::Region']}:{ACCOUNT}:"
+            tables = {each.logical_id: CreatedTable(each.name, arn + each.name) for each in self.tables()}
+            topics = {each.logical_id: CreatedTopic(each.name, arn + each.name) for each in self.topics()}
+            self.stack(Created(self._planned(queues), tables, topics), environment)
+        except TemplateError as error:  # another one is raised where the template is used
+            causes: list[BaseException | None] = [error, error.__cause__, error.__context__]
+            return next((each for each in causes if isinstance(each, MissingValue)), None)
+        return None
 
     def queues(self) -> tuple[Queue, ...]:
         """Parse the queues to create, and add those that stand in for queues which the template only names.
@@ -143,11 +183,14 @@ class Template:
 
     def _read(self, queues: tuple[Queue, ...]) -> Iterator[tuple[str, timedelta]]:
         """Yield the name of each queue that a mapping reads, and the time-out of its function."""
-        arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{ACCOUNT}:"
-        planned = {queue.logical_id: CreatedQueue(queue.name, queue.name, arn + queue.name) for queue in queues}
-        for each in self._candidates(with_created_resources(self.scope, Created(planned))):
+        for each in self._candidates(with_created_resources(self.scope, Created(self._planned(queues)))):
             for event in events_of(each.properties, each.triggers).queues:
                 yield source_name(event), timeout_of(each.properties)
+
+    def _planned(self, queues: tuple[Queue, ...]) -> dict[str, CreatedQueue]:
+        """Return the queues as if they were created."""
+        arn = f"arn:aws:sqs:{self.scope.parameters['AWS::Region']}:{ACCOUNT}:"
+        return {queue.logical_id: CreatedQueue(queue.name, queue.name, arn + queue.name) for queue in queues}
 
     def _strays(self, candidates: tuple[Candidate, ...]) -> Iterator[str]:
         """Yield a note on each event source mapping that invokes no function of the template."""
