@@ -33,6 +33,27 @@ def test_an_exception_whose_text_raises_shows_its_type() -> None:
     assert (attempts(world), copy.exception_type) == ([(0, "Unspeakable")], f"{__name__}.Unspeakable")
 
 
+def test_a_function_of_no_endpoint_may_raise_it_too() -> None:
+    def function(_event: Any, _context: Any) -> None:
+        raise Unspeakable
+
+    world = SqsWorld()
+    world.create_queue("orders", dead_letter_queue="dead", max_receive_count=2)
+    world.serve("orders", function)
+    world.send("orders", "hello")
+    world.run()
+
+    assert len(world.queue("dead")) == 1
+
+
+def test_the_functions_host_may_be_raised_it_too() -> None:
+    world = service_bus(refuse, Recoverability(Immediate(1), Delayed(0), Failed("error")))
+    world.send("orders", "hello")
+    world.run()
+
+    assert len(world.queue("error")) == 1
+
+
 class Nameless(type):
     def __getattribute__(cls, name: str) -> Any:
         if name in {"__name__", "__qualname__", "__module__"}:

@@ -212,3 +212,11 @@ def current_number() -> int:
     """Return the number of the invocation that is running; 0 when none is."""
     invocation = current_invocation.get()
     return invocation.number if invocation else 0
+
+
+def one_line(error: BaseException) -> str:
+    """Return an exception's type and text, whatever its text raises."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001  # the user's code, as the exception itself
+        return f"{type(error).__name__}, whose text cannot be read"

@@ -14,7 +14,7 @@ from recoverable_local.testing.aws.deadline import VirtualDeadline
 from recoverable_local.testing.aws.functions.context import Context
 from recoverable_local.testing.engine.background import later
 from recoverable_local.testing.engine.instance import Instance
-from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
+from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation, one_line
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.faults import Fault
 
@@ -129,7 +129,7 @@ class Function:
     def _log_failure(self, invocation: Invocation, error: BaseException) -> str:
         """Log the exception of the handler, and return it as one line."""
         log.warning("Invocation %d of '%s' failed:", invocation.number, self.name, exc_info=error)
-        return f"{type(error).__name__}: {error}"
+        return one_line(error)
 
     def _fault_after(self, invocation: Invocation) -> Fault | None:
         ids = invocation.message_ids

@@ -16,7 +16,7 @@ from recoverable_local.testing.azure.broker.register import broker_id
 from recoverable_local.testing.azure.host.context import Context
 from recoverable_local.testing.azure.host.listener import Locked
 from recoverable_local.testing.azure.host.trigger import decode_trigger
-from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation
+from recoverable_local.testing.engine.invocation import Invocation, ProcessEnded, current_invocation, one_line
 from recoverable_local.testing.engine.shared_state import SharedState
 from recoverable_local.testing.faults import TimedOut
 
@@ -66,7 +66,7 @@ def run_with_faults(
     except BaseException as error:  # the worker reports most of them, and the host abandons
         log.warning("Invocation %d of '%s' failed:", invocation.number, function.name, exc_info=error)
         if isinstance(error, Exception):  # the worker catches nothing else
-            return f"{type(error).__name__}: {error}"
+            return one_line(error)
         hang(invocation)
     return invocation.ended
 
