@@ -7,6 +7,7 @@ test_the_callbacks_along_the_ladder; but an exception in a callback does not rep
 from __future__ import annotations
 
 import asyncio
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any
 
@@ -108,6 +109,26 @@ def test_coroutines_are_awaited_before_the_function_returns(world: type[World], 
     climb(here, handler, settings(book.observe(on_immediate_retry=later, on_delayed_retry=later, on_error=later)))
 
     assert [row[0] for row in book.rows] == [row[0] for row in LADDER]
+
+
+tenant: ContextVar[str] = ContextVar("tenant", default="nobody")
+
+
+@on_both_clouds
+def test_a_plain_callback_sees_what_the_coroutine_that_failed_has_set_in_its_context(world: type[World]) -> None:
+    seen: list[str] = []
+
+    async def handle(message: Message) -> None:
+        tenant.set(message.text)
+        raise Boom
+
+    here = world()
+    serve(here, handle, settings(Observe(on_error=lambda *_: seen.append(tenant.get())), immediate=0, delayed=0))
+    here.send(QUEUE, "north")
+    here.send(QUEUE, "south")
+    here.run()
+
+    assert (sorted(seen), tenant.get()) == (["north", "south"], "nobody")
 
 
 @on_both_clouds

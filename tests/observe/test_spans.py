@@ -64,6 +64,21 @@ def test_the_spans_along_the_ladder(world: type[World], handler: Handler, teleme
     assert [row(span) for span in telemetry.spans()] == LADDER
 
 
+@pytest.mark.parametrize("concurrency", [1, 2, 10])
+def test_the_span_of_a_coroutine_is_current_in_its_own_message_alone(concurrency: int, telemetry: Telemetry) -> None:
+    current: list[Any] = []
+
+    async def handle(message: Message) -> None:
+        await asyncio.sleep(0)
+        current.append(trace.get_current_span().get_span_context())
+
+    called = SqsEndpoint(handle, client=RecordingClient().as_client(), concurrency=concurrency, extensions=(Observe(),))
+    called(event(*[record(message_id=f"m-{number}") for number in range(5)]), None)
+
+    assert sorted(map(named, current)) == sorted(named(span.context) for span in telemetry.spans())
+    assert not trace.get_current_span().get_span_context().is_valid
+
+
 @on_both_clouds
 def test_a_success_is_a_span_too(world: type[World], telemetry: Telemetry) -> None:
     climb(world(), lambda message: None, settings(Observe()))

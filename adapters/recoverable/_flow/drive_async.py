@@ -1,12 +1,12 @@
-"""Run coroutine handlers in the thread's event loop: the driver of the flow, several messages at a time."""
+"""Run coroutine handlers in the thread's event loop: the driver of the flow, several messages at a time, each in a task and context of its own."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from inspect import isawaitable
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recoverable._flow.event_loop import run_in_loop, within
@@ -83,24 +83,58 @@ def attempt_concurrently(
     invocation: Invocation,
     concurrency: int,
 ) -> None:
-    """Take messages through the flow, so many at a time; all of them, unless `flow.attempt_each`, which is given, ends early."""
+    """Take messages through the flow, so many at a time; all of them, unless what handlers sent must leave before the next one starts."""
     invocation.deadline.shared = concurrency > 1
     environment = current_environment.get()
     if environment is not None and environment.wrap_handler is not None:
         handler = environment.wrap_handler(handler)
-    run_in_loop(_attempt_concurrently(partial(attempt_each, iter(messages), invocation), handler, concurrency))
+
+    async def attempt(message: Message) -> None:
+        waiting.pop(asyncio.current_task(), None)
+        await drive_async(attempt_each(iter((message,)), invocation), handler, call_here)
+
+    def following() -> Iterator[Message]:
+        """Yield the messages that may start."""
+        while not (invocation.outgoing and invocation.must_send is not None and invocation.must_send()):
+            if (message := next(rest, None)) is None:
+                return
+            yield message
+
+    rest, waiting = iter(messages), dict[Any, Message]()
+    run_in_loop(_attempt_concurrently(attempt, following(), waiting, concurrency))
 
 
-async def _attempt_concurrently(steps: Callable[[], Flow], handler: Handler, concurrency: int) -> None:
-    """Start workers that take one message after the other from the same iterator."""
+async def _attempt_concurrently(
+    attempt: Callable[[Message], Coroutine[Any, Any, None]],
+    messages: Iterator[Message],
+    waiting: dict[Worker, Message],
+    concurrency: int,
+) -> None:
+    """Work on so many messages at a time, each in a task of its own, which runs in a copy of the current context.
 
-    def start() -> Worker:
-        return asyncio.create_task(drive_async(steps(), handler, call_here))
+    Args:
+        attempt: takes one message through the flow.
+        messages: the messages.
+        waiting: those whose tasks have not begun.
+        concurrency: how many at a time.
+    """
+    workers = set[Worker]()
 
-    workers = {start() for _ in range(concurrency)}
+    def start(message: Message) -> None:
+        worker = asyncio.create_task(attempt(message))
+        waiting[worker] = message
+        workers.add(worker)
+
+    again: list[Message] = []
     try:
-        while workers:
-            workers = await unfinished(workers, start)
+        while True:
+            for message in (*again, *islice(messages, concurrency - len(workers) - len(again))):
+                start(message)
+            if not workers:
+                return
+            ended = await first_ended(workers)
+            workers -= ended
+            again = unbegun(ended, waiting)
     finally:  # when one cannot go on, none may in the next invocation, where nobody would settle for it
         for worker in workers:
             worker.cancel()
@@ -108,20 +142,25 @@ async def _attempt_concurrently(steps: Callable[[], Flow], handler: Handler, con
             await asyncio.wait(workers)
 
 
-async def unfinished(workers: set[Worker], start: Callable[[], Worker]) -> set[Worker]:
-    """Wait until one worker has ended, and return the others; a worker that a handler cancelled before it began is replaced.
+async def first_ended(workers: set[Worker]) -> set[Worker]:
+    """Wait until a worker has ended, and return those that have.
 
     Raises:
         CancelledError: this task alone was cancelled; when a handler cancels all tasks, the messages are worked on all
             the same.
     """
     try:
-        ended, others = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
+        ended, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:
         if not any(worker.cancelling() for worker in workers):
             raise
-        return workers
+        return set()
+    return ended
+
+
+def unbegun(ended: set[Worker], waiting: dict[Worker, Message]) -> list[Message]:
+    """Return the messages of workers that a handler cancelled before they began; raise what another has raised."""
     for worker in ended:
         if not worker.cancelled():
             worker.result()
-    return others | {start() for worker in ended if worker.cancelled()}
+    return [waiting.pop(worker) for worker in ended if worker in waiting]

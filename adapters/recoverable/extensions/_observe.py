@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from contextvars import Context, copy_context
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -137,6 +138,7 @@ class Observing:
         self._system = "aws_sqs" if batch.cloud == "aws" else "servicebus"
         self._spans: dict[Message, OpenSpan] = {}
         self._latest: dict[str, OpenSpan] = {}
+        self._contexts: dict[Message, Context] = {}
         # where the application has loaded OpenTelemetry by now
         wanted = settings.traces and "opentelemetry.trace" in sys.modules
         self._tracer: Tracer | None = tracer(batch.redact, self._system) if wanted else None
@@ -155,6 +157,10 @@ class Observing:
     def copy(self, message: Message, _: Facts) -> dict[str, str]:
         """Return the headers by which the attempts of a message's copies are linked to this one."""
         return {} if self._tracer is None else self._tracer.carried(message, self._latest.get(message.id))
+
+    def decided(self, _: Facts, message: Message) -> None:
+        """Keep what the handler has set in its context (`contextvars`) for the callback."""
+        self._contexts[message] = copy_context()
 
     def settled(self, outcomes: Sequence[Outcome]) -> Iterator[Callable[[], Coroutine[Any, Any, None] | None]]:
         """End the spans, report the metrics, and yield the callbacks of the decisions that were carried out."""
@@ -219,7 +225,8 @@ class Observing:
         """Call one callback, and log what it raises; return what is still to be awaited of it, or None."""
         callback: Callable[..., Any] = getattr(self._settings, name)
         try:
-            result = callback(outcome.facts, outcome.message)
+            context = self._contexts.get(outcome.message) or copy_context()
+            result = context.run(callback, outcome.facts, outcome.message)
         except BaseException as error:  # noqa: BLE001  # logged; the message is settled, whatever a callback raises
             self._log_failed(name, outcome, error)
             return None
