@@ -77,7 +77,8 @@ class Environment:
             None for a thread.
         extensions: take part in each invocation, behind those of the endpoint.
 
-    `function_timeout` is after how many seconds a Functions host stops an invocation, where it is not host.json that says it.
+    `function_timeout` is after how many seconds a Functions host stops an invocation, and `lock_renewal` for how many seconds it renews a
+    message's lock, where it is not host.json that says it.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Environment:
         self.call_within, self.topic_client, self.later = call_within, topic_client, later
         self.call_handler_within, self.seconds, self.extensions = call_handler_within, seconds, extensions
         self.function_timeout: float | None = None
+        self.lock_renewal: float | None = None
 
 
 current_environment: ContextVar[Environment | None] = ContextVar("recoverable.current_environment", default=None)

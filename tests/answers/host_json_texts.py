@@ -67,6 +67,21 @@ READABLE: dict[str, HostFile] = {
     "no limit, as a number": lasting("-1", (None, 8 * MINUTE)),
     "no limit, in full": lasting('"-1.00:00:00"', (None, 8 * MINUTE)),
     "no renewal": renewing('"00:00:00"', (10 * MINUTE, timedelta(0))),
+    "a renewal without an end, as .NET writes it": renewing('"-00:00:00.0010000"', (10 * MINUTE, timedelta.max)),
+    "the layout before extension 5": HostFile(
+        PLAIN.replace('"maxAutoLockRenewalDuration": "00:08:00"', '"messageHandlerOptions": {"maxAutoRenewDuration": "00:07:00"}'),
+        (10 * MINUTE, 7 * MINUTE),
+    ),
+    "that layout, for sessions and for messages": HostFile(
+        PLAIN.replace(
+            '"maxAutoLockRenewalDuration": "00:08:00"',
+            '"messageHandlerOptions": {"maxAutoRenewDuration": "00:07:00"}, "sessionHandlerOptions": {"maxAutoRenewDuration": "00:06:00"}',
+        ),
+        (10 * MINUTE, 7 * MINUTE),
+    ),
+    "both layouts": HostFile(
+        PLAIN.replace('"maxAuto', '"messageHandlerOptions": {"maxAutoRenewDuration": "00:07:00"}, "maxAuto'), TIMES
+    ),
     "a renewal that is not said": HostFile(saying('"functionTimeout": "00:10:00"'), (10 * MINUTE, 5 * MINUTE)),
     "a section that is null": HostFile(saying('"functionTimeout": "00:10:00"', '"extensions": null'), (10 * MINUTE, 5 * MINUTE)),
     "an app setting": HostFile(PLAIN, (2 * MINUTE, 8 * MINUTE), {"AzureFunctionsJobHost__functionTimeout": "00:02:00"}),

@@ -159,11 +159,11 @@ def test_the_lock_of_a_batch_is_said(given: timedelta | None, settings: dict[str
 
 
 NO_LOCKS: dict[str, tuple[object, dict[str, str], str]] = {
-    "not said": (None, {}, r"^ServiceBusEndpoint\(batch=True, lock\) is None; write the queue's lockDuration, .*: lock=timedelta"),
+    "not said": (None, {}, r"^ServiceBusEndpoint\(lock\) is None; write the queue's lockDuration, .*: lock=timedelta"),
     "not said in words": (None, {"RECOVERABLE_LOCK_DURATION": "60"}, r"^'60' is no duration such as PT1M, as a lockDuration is$"),
-    "too long": (timedelta(minutes=6), {}, r"^ServiceBusEndpoint\(batch=True, lock\) is 0:06:00; write .*, up to 5 minutes"),
-    "none": (timedelta(0), {}, r"^ServiceBusEndpoint\(batch=True, lock\) is 0:00:00; write .*, up to 5 minutes"),
-    "no timedelta": (60, {}, r"^ServiceBusEndpoint\(batch=True, lock\) is 60; write .*: lock=timedelta\(minutes=1\)"),
+    "too long": (timedelta(minutes=6), {}, r"^ServiceBusEndpoint\(lock\) is 0:06:00; write .*, up to 5 minutes"),
+    "none": (timedelta(0), {}, r"^ServiceBusEndpoint\(lock\) is 0:00:00; write .*, up to 5 minutes"),
+    "no timedelta": (60, {}, r"^ServiceBusEndpoint\(lock\) is 60; write .*: lock=timedelta\(minutes=1\)"),
 }  # fmt: skip
 
 
@@ -177,5 +177,5 @@ def test_only_a_batch_needs_a_lock() -> None:
     single = ServiceBusSettings(Recoverability(), queue="orders", connection="ServiceBus")
 
     assert single.lock is None
-    with pytest.raises(ValueError, match=r"^ServiceBusEndpoint\(batch=True, lock\) is None"):
+    with pytest.raises(ValueError, match=r"^ServiceBusEndpoint\(lock\) is None"):
         single.replace(batch=True)

@@ -94,7 +94,7 @@ def test_a_deferral_where_order_is_kept_says_that_it_uses_up_a_delivery(caplog: 
     report(decision(Deferral(seconds(90), "rate limited", in_place=True), on=Platform(redelivers_only=True)))
 
     said = "Deferring message 'm-1' for 00:01:30: rate limited. "
-    waits = "Its order is kept, so it waits in the queue, which uses up one of its deliveries."
+    waits = "It waits in its queue, which uses up one of its deliveries."
     assert [text for _, _, text in lines(caplog)] == [f"{said}{waits}", f"{said}This counts as no attempt."]
 
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
-from recoverable._ladder.decision import classify_timeout, decide, forward_given_up, move_instead_of_waiting
+from recoverable._ladder.decision import (
+    classify_timeout,
+    decide,
+    forward_given_up,
+    move_instead_of_waiting,
+    redeliver_instead_of_copying,
+)
 from recoverable._ladder.delivery import Deferral, delivery_of, is_retried_in_process, runs_left
 from recoverable._ladder.faults import readable
 from recoverable._ladder.policy import delay_asked_for, is_unrecoverable, retry_after
-from recoverable._ladder.settlement import COMPLETE, Redeliver
+from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
 from recoverable._observe.log import report, report_given_up, report_undecided
 from recoverable._outgoing.message import OutgoingRefused
@@ -40,6 +46,9 @@ if TYPE_CHECKING:
 
         def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
             """Return how long a message waits in its place; None at its last delivery."""
+
+        def why_no_copy(self) -> str:
+            """Return why no copy may be sent any more, so that a message is redelivered instead; "" where one may."""
 
 
 LOST = Redeliver(None)
@@ -344,6 +353,8 @@ def decide_and_report(
     platform, now = platform_for(delivery, event, invocation), invocation.clock()
     try:
         decision = decide(delivery, event, recoverability=settings, platform=platform, now=now)
+        if lease is not None and isinstance(decision.settlement, Forward) and (no_copy := lease.why_no_copy()):
+            decision = redeliver_instead_of_copying(decision, no_copy)
         settlement = decision.settlement
         if (
             lease is not None

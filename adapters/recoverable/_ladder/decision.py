@@ -211,6 +211,19 @@ def move_instead_of_waiting(
     )  # fmt: skip
 
 
+def redeliver_instead_of_copying(decision: Decision, why: str) -> Decision:
+    """Return the decision that leaves a message to its broker, which delivers it again and counts that, because no copy may be sent.
+
+    Args:
+        decision: what was decided.
+        why: why none may be sent.
+    """
+    redelivered = decision._replace(settlement=Redeliver(None), delay=None, warnings=(*decision.warnings, why))
+    if isinstance(decision.event, Deferral):
+        return redelivered._replace(event=decision.event.replace(delay=NO_DELAY))
+    return redelivered._replace(action=ImmediateRetry(), outcome="immediate_retry", error_queue="")
+
+
 def give_up(
     delivery: Delivery, exception: BaseException, *, recoverability: Recoverability, platform: Platform, now: datetime
 ) -> Forward:

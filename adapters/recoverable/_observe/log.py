@@ -36,7 +36,7 @@ UNDECIDED = (
 )
 
 
-USES_DELIVERY = "Its order is kept, so it waits in the queue, which uses up one of its deliveries."
+USES_DELIVERY = "It waits in its queue, which uses up one of its deliveries."
 
 
 def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = False) -> None:

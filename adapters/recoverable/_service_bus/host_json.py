@@ -45,6 +45,9 @@ OVERRIDES = "azurefunctionsjobhost__"
 TIMESPAN = re.compile(r"(?:(\d{1,8})\.)?([01]?\d|2[0-3]):([0-5]?\d)(?::([0-5]?\d)(\.\d{1,7})?)?", re.ASCII)
 """The forms of .NET's `TimeSpan.Parse` that say what they mean: it reads "24:00:00" as 24 days, and "8" as 8 days."""
 
+ENDLESS = re.compile(r"-00:00:00\.0010{0,4}")
+"""A lock renewal without an end (.NET's `Timeout.InfiniteTimeSpan`)."""
+
 
 class Proxy(NamedTuple):
     """The address of an HTTP proxy."""
@@ -59,7 +62,7 @@ class HostOptions(Frozen):
     Args:
         function_timeout: how long a function may run; None for no limit.
         auto_complete_messages: True if the host completes a message when its function returned.
-        max_auto_lock_renewal_duration: how long a message's lock is renewed; locks of batches are not renewed.
+        max_auto_lock_renewal_duration: how long a message's lock is renewed, `timedelta.max` without an end; locks of batches are not renewed.
         max_concurrent_calls: the most concurrent invocations of a function; None is 16 for each core.
         max_concurrent_sessions: the most concurrent sessions.
         max_message_batch_size: the most messages of a batch.
@@ -191,6 +194,15 @@ def timespan(value: object) -> timedelta:
     )
 
 
+def renewal(value: object) -> timedelta:
+    """Return how long locks are renewed; `timedelta.max` where nothing ends it.
+
+    Raises:
+        ValueError: not a time span; its text says what to write.
+    """
+    return timedelta.max if ENDLESS.fullmatch(str(value)) else timespan(value)
+
+
 def timeout(value: object) -> timedelta | None:
     """Return how long a function may run; None for no limit.
 
@@ -260,7 +272,9 @@ BUS = "extensions__serviceBus__"
 OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     "functionTimeout": ("function_timeout", timeout),
     f"{BUS}autoCompleteMessages": ("auto_complete_messages", boolean),
-    f"{BUS}maxAutoLockRenewalDuration": ("max_auto_lock_renewal_duration", timespan),
+    f"{BUS}sessionHandlerOptions__maxAutoRenewDuration": ("max_auto_lock_renewal_duration", renewal),
+    f"{BUS}messageHandlerOptions__maxAutoRenewDuration": ("max_auto_lock_renewal_duration", renewal),
+    f"{BUS}maxAutoLockRenewalDuration": ("max_auto_lock_renewal_duration", renewal),
     f"{BUS}maxConcurrentCalls": ("max_concurrent_calls", partial(whole_number, least=1)),
     f"{BUS}maxConcurrentSessions": ("max_concurrent_sessions", partial(whole_number, least=1)),
     f"{BUS}maxMessageBatchSize": ("max_message_batch_size", partial(whole_number, least=1)),
@@ -269,3 +283,5 @@ OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     f"{BUS}transportType": ("transport_type", transport),
     f"{BUS}webProxy": ("web_proxy", proxy),
 }
+"""The options by their paths; of two for one option the later counts, as in extension 5, which reads its layout before 5 first
+(azure-sdk-for-net, `ServiceBusHostBuilderExtensions`)."""

@@ -335,6 +335,10 @@ class HiddenLease:
         """Return None: a message of a standard queue waits by a copy."""
         return None
 
+    def why_no_copy(self) -> str:
+        """Return "": what is lost to another delivery sends none."""
+        return ""
+
     def note_change(self, deliveries: Collection[Delivery], until: float, *, confirmed: bool) -> None:
         """Note until when a call hides messages, and whether SQS has confirmed that."""
         at, known = self.queue.now(), self._times()
@@ -488,6 +492,10 @@ class OrderedLease:
         left = runs_left(receives(delivery), self._batch.invocation.recoverability)
         since = since_first_receive(delivery, self.queue.now_at_sqs())
         return None if left <= 0 else delay_while_redelivered(max(since or NO_DELAY, NO_DELAY), left)
+
+    def why_no_copy(self) -> str:
+        """Return "": copies go to the error queue alone."""
+        return ""
 
     def seconds_left(self, _: Collection[Delivery]) -> float:
         """Return infinity: SQS refuses what comes too late."""

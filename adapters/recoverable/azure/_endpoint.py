@@ -59,9 +59,10 @@ class ServiceBusEndpoint(Generic[R]):
             session waits. The queue's MaxDeliveryCount must then be all attempts + 10.
         batch: True if the trigger gives many messages at once. Immediate retries are then copies that carry the count, and the host can
             only abandon all messages together: after a crash, or when a copy cannot be sent, the whole batch runs again.
-        lock: the `lockDuration` of a batch's queue, which the host does not say; when not given, the app setting RECOVERABLE_LOCK_DURATION
-            says it, such as PT1M. The host renews no locks of a batch: no handler starts when its copies could not leave in time any
-            more, coroutines are stopped then, and nothing is sent once the locks are over.
+        lock: the queue's `lockDuration`, which the host does not say. For a batch it must be known; when not given, the app setting
+            RECOVERABLE_LOCK_DURATION says it, such as PT1M. The host renews no locks of a batch: no handler starts when its copies could
+            not leave in time any more, coroutines are stopped then, and nothing is sent once the locks are over. Without a batch it
+            counts where host.json says that locks are renewed for a shorter time.
         handler_timeout: how long a handler may work on one message; None for as long as the function runs. A coroutine is cancelled. A plain
             handler is run in a thread of its own, and left behind in it when it takes longer: its message is retried by a copy that waits for
             as long again. A process leaves four such threads behind; with more an attempt waits, and `functionTimeout` ends the process.

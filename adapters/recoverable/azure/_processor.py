@@ -19,7 +19,7 @@ from recoverable._message import outgoing
 from recoverable._rate_limit import gates_of
 from recoverable.azure._messages import delivery_of, without_ambiguous_fields
 from recoverable.azure._threads import limited
-from recoverable.azure._waiting import SessionLease, time_here
+from recoverable.azure._waiting import LockLease, SessionLease, time_here
 from recoverable.hosting import current_environment
 
 if TYPE_CHECKING:
@@ -125,15 +125,19 @@ class Processor(Frozen):
         deadline = WorkerDeadline(countdown(environment, self.times.for_handlers), seconds)
         deadline.now = environment.seconds
 
+        began = None if in_place is None else environment.seconds()
+
         def lease() -> Lease:
-            return SessionLease(invocation)
+            if self.platform.redelivers_only:
+                return SessionLease(invocation)
+            return LockLease(invocation, environment, self.settings.lock, began)
 
         invocation = Invocation(
             self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
             seconds_for_retries=countdown(environment, self.times.for_retries),
             seconds_in_place=None if in_place is None else countdown(environment, time_here(environment, in_place)),
             gates=() if (limit := self.settings.recoverability.rate_limit) is None else gates_of(self, limit, self.settings.recoverability.redact, environment), record=record, sender=lambda: settling().outgoing_sender(environment, self.settings),
-            lease=lease if self.platform.redelivers_only else None, holds_interruptions=False,
+            lease=None if self.settings.batch else lease, holds_interruptions=False,
         )  # fmt: skip
         return invocation
 

@@ -15,16 +15,10 @@ from recoverable._observe.parts import prepare
 from recoverable._service_bus import app_settings
 from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, resolved
 from recoverable.azure._messages import is_source
-from recoverable.azure._waiting import check_delays, host_options, longest_wait
+from recoverable.azure._waiting import LONGEST_LOCK, check_delays, host_options, longest_wait, without_margin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-MARGIN = timedelta(seconds=5)
-"""Time of a lock that may be over when the invocation begins, or that completing takes; of a short lock a tenth."""
-
-LONGEST_LOCK = timedelta(minutes=5)
-"""The longest `lockDuration` (Service Bus, "Message transfers, locks, and settlement")."""
 
 RETRY_IN_A_BATCH = timedelta(seconds=10)
 """For how long retries in process may start in a batch, whose locks the host does not renew."""
@@ -78,7 +72,7 @@ class ServiceBusSettings(Frozen):
             queue=queue,
             recoverability=with_error_queue(self.recoverability, queue, os.environ),
             connection=app_settings.checked_connection("ServiceBusEndpoint(connection)", self.connection),
-            lock=checked_lock(self.lock, os.environ) if self.batch else None,
+            lock=checked_lock(self.lock, os.environ) if self.batch or self.lock is not None else None,
         )
         own = self.handler_timeout
         if own is not None and not checked_delay("ServiceBusEndpoint(handler_timeout)", own, timedelta(hours=1)):
@@ -136,8 +130,8 @@ def times_of(settings: ServiceBusSettings) -> Times:
     resend = RESEND_IN_A_BATCH if settings.batch else RESEND
     patience = resend if settings.resend_for is None else settings.resend_for
     for_retries = in_place = for_handlers = for_sends = None
-    if settings.lock is not None:
-        for_sends = settings.lock - min(MARGIN, settings.lock / 10)
+    if settings.batch and settings.lock is not None:
+        for_sends = without_margin(settings.lock)
         for_handlers = max(for_sends - patience, settings.lock / 2)
     if in_process or settings.waits_in_place:
         longest = longest_wait(host_options(os.environ))
@@ -193,7 +187,7 @@ def checked_entity(queue: str) -> str:
 
 
 def checked_lock(lock: object, settings: Mapping[str, str]) -> timedelta:
-    """Return how long the queue locks the messages of a batch: as given, else by the app settings.
+    """Return how long the queue locks its messages: as given, else by the app settings.
 
     Raises:
         ValueError: neither says it, or Service Bus has no such lock.
@@ -202,8 +196,8 @@ def checked_lock(lock: object, settings: Mapping[str, str]) -> timedelta:
         lock = duration(said)
     if not isinstance(lock, timedelta) or not NO_DELAY < lock <= LONGEST_LOCK:
         raise ValueError(
-            f"ServiceBusEndpoint(batch=True, lock) is {lock}; write the queue's lockDuration, up to 5 minutes, because the host does "
-            f"not say it: lock=timedelta(minutes=1), or the app setting {LOCK_DURATION}: PT1M"
+            f"ServiceBusEndpoint(lock) is {lock}; write the queue's lockDuration, up to 5 minutes, which a batch needs and the host does "
+            f"not say: lock=timedelta(minutes=1), or the app setting {LOCK_DURATION}: PT1M"
         )
     return lock
 

@@ -19,6 +19,7 @@ from recoverable._observe.log import log_safely
 from recoverable._service_bus.answers import UNTRIED, Failure, Kind
 from recoverable.azure._copies import copy_of
 from recoverable.azure._messages import is_source
+from recoverable.azure._waiting import LockLease
 from recoverable.headers import MESSAGE_ID, REFUSED_SENDS
 
 if TYPE_CHECKING:
@@ -132,8 +133,10 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
     Raises:
         ValueError: there is no such connection.
     """
+    lease = work.invocation.lease
     # half of a batch's time is for the last round, which tries the other ways
-    patience = 0.0 if deferred else min(work.patience, work.seconds_for_sends() / 2)
+    seconds = lease.seconds_left() if isinstance(lease, LockLease) else work.seconds_for_sends() / 2
+    patience = 0.0 if deferred else min(work.patience, seconds)
     sending = Sending(work, work.broker.namespace, work.environment.clock(), patience)
     letters = [Letter(delivery, forward, deferred=deferred) for delivery, forward in forwards]
     # the largest first: Service Bus is more likely to refuse them, and copies sent before a refusal are sent again

@@ -1,9 +1,10 @@
-"""Wait or retry inside an invocation, as far as host.json lets it; where sessions keep their order, a retry waits out its delay there."""
+"""Know for how long an invocation has its message, as far as host.json says it: to wait in place, to retry there, and to send copies."""
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
-from functools import cache
+from functools import cache, cached_property
 from logging import getLogger
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
 MARGIN = timedelta(seconds=30)
 """Time of an invocation that is kept for its handler and for settling."""
 
+LONGEST_LOCK = timedelta(minutes=5)
+"""The longest `lockDuration` (Service Bus, "Message transfers, locks, and settlement")."""
+
+LOCK_MARGIN = timedelta(seconds=5)
+"""Time of a lock that may be over when the invocation begins, or that completing takes; of a short lock a tenth."""
+
+
+NO_END = (
+    "A handler ran for longer than locks are renewed by default, and maxAutoLockRenewalDuration has no end, or host.json cannot be read. "
+    "If its lock is over, its message makes copies beside itself. Write one in host.json that is above the longest run of the handler."
+)
+
 
 def host_options(settings: Mapping[str, str]) -> HostOptions:
     """Return the options of host.json; log each that cannot be read, once in a process.
@@ -37,21 +50,25 @@ def host_options(settings: Mapping[str, str]) -> HostOptions:
     """
     host = read_host_json(host_file(settings), settings)
     for problem in host.problems:
-        log_host_problem(problem)
+        warn_once(f"Reading host.json failed: {problem}. Waits inside an invocation go by the default.")
     return host.options
 
 
 @cache
-def log_host_problem(problem: str) -> None:
-    """Log what the Functions host would not take from host.json."""
-    text = "Reading host.json failed: %s. Waits inside an invocation go by the default."
-    log_safely(getLogger("recoverable.settlement").warning, text, problem)
+def warn_once(text: str) -> None:
+    """Log a warning about host.json, once in a process."""
+    log_safely(getLogger("recoverable.settlement").warning, "%s", text)
 
 
 def longest_wait(options: HostOptions) -> timedelta:
     """Return for how long an invocation may wait in place: as far as lock renewal and `functionTimeout` reach."""
     reach = min(options.function_timeout or timedelta.max, options.max_auto_lock_renewal_duration)
     return max(reach - MARGIN, NO_DELAY)
+
+
+def without_margin(lock: timedelta) -> timedelta:
+    """Return for how long of a lock's time copies may be sent."""
+    return lock - min(LOCK_MARGIN, lock / 10)
 
 
 def time_here(environment: Environment, longest: timedelta) -> timedelta:
@@ -119,3 +136,75 @@ class SessionLease:
         deliveries = delivered(delivery.native.delivery_count)
         is_last = runs_left(deliveries, self._invocation.recoverability) <= 0
         return None if is_last else time_left(self._invocation)
+
+    def why_no_copy(self) -> str:
+        """Return "": a copy goes to the error queue alone, and is sent within the wait's margin."""
+        return ""
+
+
+class LockLease:
+    """The lease on one message, without order: the host renews its lock for a time that host.json says.
+
+    A message that outlives that is delivered again, beside itself. If it sent its copies all the same, each delivery would make copies of its own,
+    and each copy again.
+
+    Args:
+        invocation: what it came in.
+        environment: says for how long a host renews that has no host.json.
+        lock: the queue's `lockDuration`; None where the endpoint does not say it.
+        began: the invocation's begin in seconds of the clock; None for its first handler's.
+    """
+
+    def __init__(
+        self, invocation: Invocation, environment: Environment, lock: timedelta | None, began: float | None
+    ) -> None:
+        deadline = invocation.deadline
+        self._now, self._environment, self._lock = deadline.now, environment, lock
+        self._began = began if began is not None else deadline.began if invocation.started else deadline.now()
+
+    def is_lost(self, _: Delivery) -> bool:
+        """Return False: each of its attempts is logged, and counts."""
+        return False
+
+    def why_not_wait(self, *_: object) -> str:
+        """Return "": it does not wait, it is delivered again at once."""
+        return ""
+
+    def wait_in_order(self, _: Delivery) -> None:
+        """Return None: its order is not kept."""
+
+    def seconds_left(self) -> float:
+        """Return for how many seconds copies may still be sent."""
+        return without_margin(self._held_for).total_seconds() - self._seconds()
+
+    def why_no_copy(self) -> str:
+        """Return why no copy may be sent any more; "" where one may, which is always where nothing says how long the lock lasts."""
+        if self._held_for == timedelta.max and self._seconds() > without_margin(LONGEST_LOCK).total_seconds():
+            warn_once(NO_END)
+        if self.seconds_left() > 0:
+            return ""
+        return (
+            f"The lock of the message may be over: the host renews it for {self._held_for}, and its handler has run for "
+            f"{timedelta(seconds=round(self._seconds()))}. No copy is sent beside it; it is delivered again. Raise "
+            "maxAutoLockRenewalDuration in host.json above the longest run of the handler."
+        )
+
+    def _seconds(self) -> float:
+        return self._now() - self._began
+
+    @cached_property
+    def _held_for(self) -> timedelta:
+        """Return for how long the message is locked from its receive on; `timedelta.max` where nothing says it."""
+        seconds = self._environment.lock_renewal
+        renewed = lock_renewal(os.environ) if seconds is None else timedelta(seconds=seconds)
+        return max(renewed, self._lock or NO_DELAY) or LONGEST_LOCK
+
+
+def lock_renewal(settings: Mapping[str, str]) -> timedelta:
+    """Return for how long the host renews a message's lock; `timedelta.max` where nothing ends that, or no host.json says it.
+
+    Args:
+        settings: the app settings.
+    """
+    host = read_host_json(host_file(settings), settings)
+    return timedelta.max if host.document is None or host.problems else host.options.max_auto_lock_renewal_duration

@@ -24,8 +24,9 @@ log = logging.getLogger("recoverable_local.testing")
 
 
 def run(
-    function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation, client: Broker, world: SharedState
-) -> str:
+    function: TriggeredFunction, batch: Sequence[Locked], invocation: Invocation, client: Broker, world: SharedState,
+    lock_renewal: float,
+) -> str:  # fmt: skip
     """Call the function on a batch; return how it failed, or "" when it returned.
 
     Args:
@@ -34,11 +35,11 @@ def run(
         invocation: the invocation.
         client: what endpoints in its process get instead of the SDK's client.
         world: what the functions of the world share.
+        lock_renewal: for how many seconds the host renews locks.
     """
-    tokens = (
-        current_invocation.set(invocation),
-        current_environment.set(environment_for(batch, invocation, client, world)),
-    )
+    environment = environment_for(batch, invocation, client, world)
+    environment.lock_renewal = lock_renewal
+    tokens = current_invocation.set(invocation), current_environment.set(environment)
     invocation.watch()
     try:
         return run_with_faults(function, batch, invocation, world)

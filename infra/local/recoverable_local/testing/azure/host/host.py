@@ -84,7 +84,7 @@ class Host:
     def _call(self, pending: PendingInvocation, invocation: Invocation, worker: Worker) -> None:
         """Run the function, and settle its messages."""
         worker.invocations.append(pending)
-        error = run(self._function, pending.batch, invocation, worker.client, self._world)
+        error = run(self._function, pending.batch, invocation, worker.client, self._world, self._settings.lock_renewal)
         worker.give_back(invocation.instance, pending)
         self._note_failed(pending, error)
         if not pending.held and pending.finish_once():
