@@ -87,7 +87,6 @@ NAMES = {
     "in other letters": ("%QUEUE%", "orders-1"),
     "of a section": ("%Queues:Orders%", "orders-2"),
     "as a part": ("a-%Queue%-%Stage%", "a-orders-1-test"),
-    "a lone sign": ("100%", "100%"),
 }
 
 
@@ -101,6 +100,35 @@ def test_settings_stand_in_names(text: str, name: str) -> None:
 def test_a_setting_that_does_not_exist_is_refused_and_the_error_says_what_to_add() -> None:
     with pytest.raises(ValueError, match=r"^%Queue% in '%Queue%' is no app setting; add Queue to the app"):
         resolved("%Queue%", {})
+
+
+@pytest.mark.parametrize("text", ["%Queue", "100%", "%Queue%%"])
+def test_a_lone_sign_is_refused_as_by_the_host(text: str) -> None:
+    with pytest.raises(ValueError, match=f"^'{text}' has a % by itself; write %NAME% for the app setting NAME$"):
+        resolved(text, {"Queue": "orders"})
+
+
+NO_CONNECTIONS = {
+    "a host name": (SHOP, "is 'shop.servicebus.windows.net', a host name; write the name of .*: X, where that is X__fully"),
+    "an address": (f"sb://{SHOP}/", "is 'sb://shop.servicebus.windows.net/', a host name; write the name of"),
+    "the whole name": ("Bus__fullyQualifiedNamespace", "is 'Bus__fullyQualifiedNamespace'; write 'Bus', without __fully"),
+    "a lone sign": ("%Bus", "^'%Bus' has a % by itself; write %NAME%"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "why"), NO_CONNECTIONS.values(), ids=NO_CONNECTIONS)
+def test_what_names_no_connection_is_refused_when_the_endpoint_is_made(name: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        ServiceBusSettings(Recoverability(), queue="orders", connection=name)
+
+
+@pytest.mark.parametrize("name", ["a b", "orders-", ".orders", "orders:1", "x" * 261, "bestellungen\n"])
+def test_what_names_no_queue_is_refused_when_the_endpoint_is_made(name: str) -> None:
+    why = "is no name of a queue; write up to 260 letters, digits, .*, with a letter or digit at both ends$"
+    with pytest.raises(ValueError, match=why):
+        ServiceBusSettings(Recoverability(failed=Failed(name)), queue="orders", connection="Bus")
+    with pytest.raises(ValueError, match=why):
+        ServiceBusSettings(Recoverability(), queue=name, connection="Bus")
 
 
 ERROR_QUEUES = {

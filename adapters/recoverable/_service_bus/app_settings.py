@@ -17,6 +17,14 @@ LOCK_DURATION = "RECOVERABLE_LOCK_DURATION"
 
 ISO = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
+SETTING = "%([^%]+)%"
+"""The name of an app setting in a text."""
+
+NAMESPACE = "__fullyQualifiedNamespace"
+"""The end of the name of an app setting with the namespace of a connection by identity."""
+
+HOST_NAME = re.compile(r"(?:\w+://)?[\w-]+(?:\.[\w-]+){2,}/?")
+
 PREFIXES = ("AzureWebJobs{}", "{}", "ConnectionStrings__{}", "SERVICEBUSCONNSTR_{}", "CUSTOMCONNSTR_{}")
 """The app settings in which the host looks for a connection, in this order (azure-webjobs-sdk,
 `GetWebJobsConnectionSection`; App Service, "Connection strings")."""
@@ -77,21 +85,26 @@ def checked_connection(setting: str, connection: object) -> str:
 
     Raises:
         TypeError: not a str.
-        ValueError: blank, or a connection string.
+        ValueError: blank, a connection string, a host name, the whole name of a setting for an identity, or one with a lone `%`.
     """
     wanted = "the name of the app setting that holds the connection"
     if not isinstance(connection, str):
         raise TypeError(f"{setting} is of type {type(connection).__name__}; write {wanted}")
     if is_connection_string(connection):
         raise ValueError(f"{setting} is a connection string, which is not shown here; write {wanted}")
-    return checked_queue(setting, connection, wanted)
+    if HOST_NAME.fullmatch(connection):
+        raise ValueError(f"{setting} is {connection!r}, a host name; write {wanted}: X, where that is X{NAMESPACE}")
+    name = checked_queue(setting, checked_percents(connection), wanted)
+    if name.lower().endswith(NAMESPACE.lower()):
+        raise ValueError(f"{setting} is {name!r}; write {name[: -len(NAMESPACE)]!r}, without {NAMESPACE}")
+    return name
 
 
 def resolved(text: str, settings: Mapping[str, str]) -> str:
     """Return the text with each `%NAME%` replaced by that app setting.
 
     Raises:
-        ValueError: a name that is not among the app settings.
+        ValueError: a name that is not among the app settings, or a lone `%`.
     """
 
     def value(found: re.Match[str]) -> str:
@@ -102,7 +115,14 @@ def resolved(text: str, settings: Mapping[str, str]) -> str:
             )
         return setting
 
-    return re.sub("%([^%]+)%", value, text)
+    return re.sub(SETTING, value, checked_percents(text))
+
+
+def checked_percents(text: str) -> str:
+    """Return the text, if each `%` in it is one of the two around a setting's name; else raise ValueError."""
+    if "%" in re.sub(SETTING, "", text):
+        raise ValueError(f"{shown(text)} has a % by itself; write %NAME% for the app setting NAME")
+    return text
 
 
 def find_setting(name: str, settings: Mapping[str, str]) -> str | None:
@@ -142,11 +162,11 @@ def connection(name: str, settings: Mapping[str, str]) -> ConnectionString | Ide
         path = prefix.format(resolved(name, settings))
         if text := find_setting(path, settings):
             return ConnectionString(text)
-        if namespace := find_setting(f"{path}__fullyQualifiedNamespace", settings):
+        if namespace := find_setting(f"{path}{NAMESPACE}", settings):
             return Identity(namespace, settings_below(path, settings))
     raise ValueError(
         f"the connection {name!r} is not among the app settings; add {name} with a connection string, "
-        f"or {name}__fullyQualifiedNamespace with a namespace such as shop.servicebus.windows.net"
+        f"or {name}{NAMESPACE} with a namespace such as shop.servicebus.windows.net"
     )
 
 

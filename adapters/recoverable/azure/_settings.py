@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -26,6 +27,9 @@ RETRY_IN_A_BATCH = timedelta(seconds=10)
 RESEND, RESEND_IN_A_BATCH = timedelta(seconds=60), timedelta(seconds=10)
 """For how long sends are repeated: the host renews the locks of single messages, and those of a batch it does not."""
 
+
+ENTITY = "(?=.{1,260}$)[A-Za-z0-9](?:[A-Za-z0-9./_-]*[A-Za-z0-9])?"
+"""Names of queues ("Naming rules and restrictions for Azure resources", Microsoft.ServiceBus)."""
 
 TAKE_NO_COPIES = (
     ("/subscriptions/", "a topic's subscription", "let it forward to a queue (ForwardTo)"),
@@ -174,15 +178,18 @@ def queue_name(queue: object, settings: Mapping[str, str]) -> str:
 
 
 def checked_entity(queue: str) -> str:
-    """Return the queue's name, if it is not one of a sub-queue or a subscription, to which nobody can send a copy.
+    """Return the queue's name, if it can be one, and is not that of a sub-queue or a subscription, to which nobody can send a copy.
 
     Raises:
-        ValueError: it is one of these.
+        ValueError: it is none, or one of these.
     """
     for part, kind, forwarding in TAKE_NO_COPIES:
         if part in f"{queue}/".lower():
             shown = app_settings.shown(queue)
             raise ValueError(f"{shown} is {kind}, which takes no copies; {forwarding}, and write that queue's name")
+    if not re.fullmatch(ENTITY, queue):
+        shown, allowed = app_settings.shown(queue), "up to 260 letters, digits, '.', '-', '_' and '/'"
+        raise ValueError(f"{shown} is no name of a queue; write {allowed}, with a letter or digit at both ends")
     return queue
 
 
