@@ -44,7 +44,7 @@ GATEWAY_NAMES = {
         "_service_bus": {
             "Broker", "CALLS_PER_CORE", "ConnectionString", "Copy", "Failure", "HostOptions", "Kind", "LOCK_DURATION", "app_settings", "broker",
             "changed", "connection", "duration", "failure_of", "find_setting", "host_file", "in_milliseconds", "is_connection_string", "parse_json", "proxy", "read_host_json", "resolved",
-            "shown", "transport_of", "values_of",
+            "origin_of", "shown", "transport_of", "values_of",
         },
     },
     "recoverable_local": {

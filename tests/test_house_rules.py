@@ -367,7 +367,7 @@ PER_INSTANCE = {
     "_flow/event_loop.py: runner",
     "extensions/_metrics.py: instruments",
     "azure/_messages.py: log_ambiguous_fields",
-    "azure/_waiting.py: log_host_problem",
+    "azure/_waiting.py: warn_once",
 }
 """Caches outside clients and stores, which keep what an instance of the function has anyway: its event loop, parsed names, and
 which warnings were given."""

@@ -61,7 +61,7 @@ def test_a_delayed_retry_is_a_copy_that_is_scheduled() -> None:
         {
             MESSAGE_ID: "m-1",
             "NServiceBus.TimeSent": "2026-03-14 15:00:00:123456 Z",
-            "Recoverable.Origin": "42",
+            "Recoverable.Origin": "42@1773500400123",
             DELAYED_RETRIES: "1",
             DELAYED_RETRY_AT: NOW_WRITTEN,
             "Recoverable.FirstDelayedRetry": NOW_WRITTEN,

@@ -115,7 +115,7 @@ def test_headers_are_set_replaced_and_removed() -> None:
 
     copy = copied(forward, properties={"replaced": 1, "gone": "old", "kept": 2})
 
-    assert copy.properties == {"kept": 2, "set": "new", "replaced": "new", ORIGIN: "42"}
+    assert copy.properties == {"kept": 2, "set": "new", "replaced": "new", ORIGIN: "42@1773500400123"}
 
 
 def test_what_is_not_delayed_is_not_scheduled() -> None:

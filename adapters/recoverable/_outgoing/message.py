@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from recoverable._frozen import Frozen, field
-from recoverable._limits import MAX_DELAY, NO_DELAY, checked_delay, checked_queue
+from recoverable._limits import MAX_DELAY, checked_delay, checked_queue
 from recoverable.headers import CONTENT_TYPE, ENCLOSED_MESSAGE_TYPES, MESSAGE_ID, OWN, RETRY_HEADERS, TIME_SENT
 
 Intent: TypeAlias = Literal["Send", "Publish", "Reply"]
@@ -45,7 +45,7 @@ class Outgoing(Frozen):
         body: text or bytes.
         headers: further headers.
         attributes: message attributes (SQS, SNS) or application properties (Service Bus).
-        delay: how long it waits.
+        delay: how long it waits; None for as long as the queue says.
         group_id: its FIFO message group or session.
         message_id: the id that the handler gave; None for one that is derived.
     """
@@ -55,7 +55,7 @@ class Outgoing(Frozen):
     body: str | bytes
     headers: Mapping[str, str] = field(default=NOTHING, kw_only=True)
     attributes: Mapping[str, Any] = field(default=NOTHING, kw_only=True)
-    delay: timedelta = field(default=NO_DELAY, kw_only=True)
+    delay: timedelta | None = field(default=None, kw_only=True)
     group_id: str | None = field(default=None, kw_only=True)
     message_id: str | None = field(default=None, kw_only=True)
 
@@ -114,7 +114,7 @@ def checked(
         snapshot(call, body),
         headers=without_own_names(f"{call}(headers)", {**typed, **named}),
         attributes=without_own_names(f"{call}(attributes)", attributes or {}),
-        delay=NO_DELAY if delay is None else checked_delay(f"{call}(delay)", delay, MAX_DELAY),
+        delay=None if delay is None else checked_delay(f"{call}(delay)", delay, MAX_DELAY),
         group_id=group_id,
         message_id=message_id,
     )

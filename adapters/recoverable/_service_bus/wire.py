@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recoverable.headers import sendable
@@ -24,6 +24,8 @@ LARGEST_PROPERTY, LARGEST_PROPERTIES = 32_768, 65_536
 
 TEXT_PREFIX = 5
 """Bytes in front of a text on the wire (AMQP 1.0, str32-utf8)."""
+
+EPOCH, MILLISECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(milliseconds=1)
 
 SMALLEST_LONG, SMALLEST_INT, LARGEST_INT, LARGEST_LONG, LARGEST_ULONG = (
     -(2**63), -(2**31), 2**31 - 1, 2**63 - 1, 2**64 - 1,
@@ -50,6 +52,18 @@ class Copy(NamedTuple):
         """Return the application properties."""
         properties: dict[str, Any] = self.fields["application_properties"]
         return properties
+
+
+def origin_of(broker_id: str, enqueued_at: datetime | None) -> str:
+    """Return which message an original was, in one form for triggers of one and of many messages.
+
+    Sequence numbers alone do not say it: those of a queue that is made anew begin at 1 again.
+
+    Args:
+        broker_id: its sequence number; its MessageId where the host gives no number.
+        enqueued_at: when Service Bus took it, with a zone.
+    """
+    return f"{broker_id}@{(enqueued_at - EPOCH) // MILLISECOND}" if broker_id and enqueued_at else broker_id
 
 
 def sdk_message(copy: Copy) -> ServiceBusMessage:

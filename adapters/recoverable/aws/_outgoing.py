@@ -7,7 +7,6 @@ from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing
 from recoverable._sqs.batches import MAX_SIZE, Entry, size
@@ -90,7 +89,7 @@ class SqsSender:
         """Return when a message is due whose delay SQS cannot do; None when it can."""
         if isinstance(to, Topic) and outgoing.delay:
             raise ValueError(f"{call}(delay) is {outgoing.delay}; SNS delays nothing: send to a queue instead")
-        if outgoing.delay <= (NO_DELAY if to.fifo else LONGEST_DELAY):
+        if not outgoing.delay or (not to.fifo and outgoing.delay <= LONGEST_DELAY):
             return None
         if not self._stores_delays:
             what = "a FIFO queue delays no single message" if to.fifo else "SQS delays a message by 15 minutes at most"
@@ -186,7 +185,8 @@ def addressing_of(call: str, message: Message, outgoing: Outgoing, to: Destinati
     if group is not None and not re.fullmatch(ID, group):
         raise ValueError(f"{call}(group_id) is {group!r}; write 1 to 128 letters, digits and punctuation")
     if not to.fifo:
-        seconds = {"DelaySeconds": min(ceil(outgoing.delay.total_seconds()), 900)} if isinstance(to, Queue) else {}
+        delay = outgoing.delay if isinstance(to, Queue) else None
+        seconds = {} if delay is None else {"DelaySeconds": min(ceil(delay.total_seconds()), 900)}
         return seconds | ({"MessageGroupId": group} if group else {})
     if group is None:
         raise ValueError(

@@ -12,7 +12,7 @@ from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.faults import CONTENT, FAILED_QUEUE, FIRST_TO_TRIM, TIME_OF_FAILURE
 from recoverable._ladder.settlement import Forward
 from recoverable._limits import NO_DELAY
-from recoverable._service_bus.wire import Copy, add_where_room, changed, fit, in_milliseconds
+from recoverable._service_bus.wire import Copy, add_where_room, changed, fit, in_milliseconds, origin_of
 from recoverable.azure._messages import ARRAYS, aware, is_source
 from recoverable.headers import FAILED_QUEUE_ADDRESS, FOLDED, ORIGIN, REFUSED_SENDS, sendable
 from recoverable.nservicebus.folding import lost_in_header
@@ -47,7 +47,7 @@ def copy_of(delivery: Delivery, forward: Forward, *, namespace: str, now: dateti
         **sendable({name: text for name, text in texts.items() if text}),
         "body": native.get_body(),
         "message_id": identity(delivery, number, namespace, forward.to),
-        "application_properties": origin(number, changes)
+        "application_properties": origin(native, changes)
         | changed(delivery.properties, {**changes, **where(delivery, changes, namespace)}),
         **timed(
             None if is_given_up else native.expires_at_utc, forward, max(now, aware(native.enqueued_time_utc) or now)
@@ -79,9 +79,10 @@ def identity(delivery: Delivery, number: str, namespace: str, to: str) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-def origin(number: str, changes: Mapping[str, str | None]) -> dict[str, str]:
+def origin(native: Any, changes: Mapping[str, str | None]) -> dict[str, str]:
     """Return the header by which what the handler sends again has the same identity; none for a copy without headers of ours."""
-    return {ORIGIN: number} if number and changes else {}
+    which = origin_of(broker_id(native), aware(native.enqueued_time_utc))
+    return {ORIGIN: which} if which and changes else {}
 
 
 def broker_id(native: Any) -> str:

@@ -10,13 +10,20 @@ from recoverable._flow.refusals import MOST_REFUSALS, is_refused_for_good, settl
 from recoverable._flow.settle import settle_failure, settle_on_end, settle_unsent, settle_unsent_in_order
 from recoverable._ladder.backoff import delay_after_refusal, pauses
 from recoverable._ladder.settlement import COMPLETE
-from recoverable._limits import NO_DELAY
 from recoverable._message import Message, received
 from recoverable._outgoing.message import Outgoing, OutgoingRefused
 from recoverable._service_bus.answers import UNTRIED, failure_of
-from recoverable._service_bus.wire import LARGEST_ULONG, SMALLEST_LONG, Copy, check_properties, in_milliseconds, typed
+from recoverable._service_bus.wire import (
+    LARGEST_ULONG,
+    SMALLEST_LONG,
+    Copy,
+    check_properties,
+    in_milliseconds,
+    origin_of,
+    typed,
+)
 from recoverable.azure._copies import broker_id, identity
-from recoverable.azure._messages import delivered
+from recoverable.azure._messages import aware, delivered
 from recoverable.headers import CORRELATION_ID, MESSAGE_ID, ORIGIN, sendable
 from recoverable.nservicebus.acknowledgements import acknowledgements, log_not_acknowledged
 
@@ -31,7 +38,7 @@ class Entry(NamedTuple):
     """One outgoing message, ready to be sent, and how long it waits from then on."""
 
     copy: Copy
-    delay: timedelta
+    delay: timedelta | None
 
 
 class Unsent(NamedTuple):
@@ -55,8 +62,9 @@ class ServiceBusSender:
         self.source = f"{bus.namespace}/{queue}".lower()
 
     def origin_of(self, message: Message) -> str:
-        """Return the sequence number of the first original; its MessageId where the host gives no number."""
-        return message.headers.get(ORIGIN) or broker_id(received(message))
+        """Return which message the first original was; see `origin_of`."""
+        native = received(message)
+        return message.headers.get(ORIGIN) or origin_of(broker_id(native), aware(native.enqueued_time_utc))
 
     def entry_of(self, message: Message, outgoing: Outgoing, headers: dict[str, str]) -> Entry:
         """Return the entry.
@@ -95,11 +103,11 @@ def property_of(call: str, name: object, value: object) -> Any:
     """Return an application property as azure-servicebus sends it with its type."""
     if not isinstance(name, str) or not name:
         raise TypeError(f"{call}(attributes) has the name {name!r}; write texts as names")
-    if isinstance(value, str | bytes | datetime):
+    if isinstance(value, str | datetime):
         return value
     if not isinstance(value, bool | int | float):
         raise TypeError(
-            f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number, a bool, bytes or a datetime"
+            f"{call}(attributes) has {name!r} of type {type(value).__name__}; write text, a number, a bool or a datetime, and bytes as text, such as base64"
         )
     if isinstance(value, int) and not SMALLEST_LONG <= value <= LARGEST_ULONG:
         raise ValueError(f"{call}(attributes) has {name!r} of {value}; write an integer of 64 bits, or a text")
@@ -148,7 +156,7 @@ def send_outgoing(work: Processing) -> None:
 
 def copy_at(entry: Entry, now: datetime) -> Copy:
     """Return the copy as it is sent at this time: a delay begins when the message is sent."""
-    if entry.delay <= NO_DELAY:
+    if not entry.delay:
         return entry.copy
     due = {"scheduled_enqueue_time_utc": in_milliseconds(now + entry.delay)}
     return entry.copy._replace(fields=entry.copy.fields | due)

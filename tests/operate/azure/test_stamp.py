@@ -72,7 +72,7 @@ def test_a_dead_letter_says_where_it_died_and_the_broker_s_reason() -> None:
         "NServiceBus.ExceptionInfo.Message": "MaxDeliveryCountExceeded: delivered 10 times",
         "NServiceBus.TimeOfFailure": DIED_AT,
         "Recoverable.FailedQueue": f"sb://{NAMESPACE}/orders",
-        "Recoverable.Origin": "42",
+        "Recoverable.Origin": "42@1773500400123",
     }
 
 

@@ -127,7 +127,7 @@ def add_sending(parser: argparse.ArgumentParser) -> None:
         "--rate", type=rate, default=50.0, metavar="N", help="messages a second; 0 for no limit (default: 50)"
     )
     sending.add_argument(
-        "--delay", type=duration, default=timedelta(0), metavar="TIME", help="hide each copy for so long: 30s, 10m"
+        "--delay", type=duration, metavar="TIME", help="hide each copy for so long: 30s, 10m; else as its queue says"
     )
     sending.add_argument(
         "--canary", type=positive, default=0, metavar="N", help="send N first, wait, and stop if one of them came back"

@@ -34,7 +34,7 @@ def stamped(message: FailedMessage, source: str, failed_at: datetime) -> Changes
         **dict.fromkeys(name for name in message.headers if faults.is_left_behind(name) and name not in kept),
         **dict.fromkeys(on_its_way),
         headers.MESSAGE_ID: message.id,
-        headers.ORIGIN: message.headers.get(headers.ORIGIN) or message.broker_id,
+        headers.ORIGIN: message.headers.get(headers.ORIGIN) or message.origin,
         **({headers.TIME_SENT: write_date(message.sent_at)} if message.sent_at else {}),
         **({headers.REDRIVES: str(message.redrives + 1)} if sent_back else {}),
         **content_headers(Message(message.body or b"", headers=message.headers)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +71,7 @@ class Stamping:
     def _send(self, copy: Copy, bus: Broker, environment: Environment) -> Failure | None:
         """Send a copy, again after growing pauses where that may help; return why it was not sent, or None."""
         names = {"namespace": bus.namespace, "entity": self.queue, "to": self.to}
-        fields = fields_of(copy, **names, delay=timedelta(0), now=environment.clock())
+        fields = fields_of(copy, **names, delay=None, now=environment.clock())
         ready = [ServiceBusCopy(copy.message.id, self.to, fields, trims=faults.FIRST_TO_TRIM)]
         for pause in PAUSES:
             (failure,) = bus.send(ready, environment)

@@ -34,6 +34,7 @@ class FailedMessage:
         broker_id: the broker's own id of it: SQS's message id, Service Bus's sequence number.
         headers: the headers, and the sender's own text attributes.
         body: the body as its handler gets it; None when it is not with the message.
+        origin: which message its first original was, for the identity of what its handler sends.
         enqueued_at: when the broker took it.
         sent_at: when it was first sent.
         group_id: its FIFO message group, or its session.
@@ -52,6 +53,7 @@ class FailedMessage:
     broker_id: str
     headers: Mapping[str, str]
     body: bytes | None
+    origin: str = field(default="", kw_only=True)
     enqueued_at: datetime | None = field(default=None, kw_only=True)
     sent_at: datetime | None = field(default=None, kw_only=True)
     group_id: str | None = field(default=None, kw_only=True)

@@ -196,7 +196,7 @@ class ErrorQueue(Protocol):
     def missed(self) -> str | None:
         """Return what was chosen and not taken, and why; None when all was taken."""
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta | None) -> SendResult:
         """Send up to ten copies."""
 
     def delete(self, messages: Sequence[FailedMessage]) -> dict[str, str]:

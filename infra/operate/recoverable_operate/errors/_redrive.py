@@ -146,7 +146,7 @@ def copy_changes(message: FailedMessage) -> Changes:
     return {
         **dict.fromkeys(removed),
         headers.MESSAGE_ID: new_id or message.id,
-        headers.ORIGIN: None if new_id else message.headers.get(headers.ORIGIN) or message.broker_id,
+        headers.ORIGIN: None if new_id else message.headers.get(headers.ORIGIN) or message.origin,
         **sent,
         headers.REDRIVES: str(message.redrives + 1),
         **edited,

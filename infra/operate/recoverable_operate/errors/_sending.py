@@ -19,14 +19,14 @@ class Settings:
 
     Args:
         rate: messages a second; 0 for as fast as the broker takes them.
-        delay: how long each copy is hidden.
+        delay: how long each copy is hidden; None for as long as its queue says.
         canary: how many are sent first; 0 for none.
         canary_wait: how long to wait for one of them to come back.
         edits: messages that an operator has edited, by the broker's id of the original.
     """
 
     rate: float = 50.0
-    delay: timedelta = timedelta(0)
+    delay: timedelta | None = None
     canary: int = 0
     canary_wait: timedelta = timedelta(minutes=5)
     edits: Mapping[str, FailedMessage] = field(default_factory=dict)
@@ -275,7 +275,9 @@ class Redrive:
             return True
         if self._canaries is None or len(self._canaries) < self._settings.canary:
             return False
-        came_back = self._pace.watch(self._canaries, self._settings.canary_wait + self._settings.delay)
+        came_back = self._pace.watch(
+            self._canaries, self._settings.canary_wait + (self._settings.delay or timedelta(0))
+        )
         self._canaries = None
         self.outcome.came_back += came_back
         if came_back or self._stop.requested:

@@ -121,7 +121,7 @@ def settings_of(options: Options) -> Settings:
     """Return how messages are sent."""
     return Settings(
         rate=options.get("rate", RATE),
-        delay=timedelta(seconds=seconds_of(options.get("delay", 0))),
+        delay=None if "delay" not in options else timedelta(seconds=seconds_of(options["delay"])),
         canary=options.get("canary", 0),
         canary_wait=timedelta(seconds=seconds_of(options.get("canary_wait", CANARY_WAIT))),
     )

@@ -150,7 +150,7 @@ class SqsErrorQueue:
         why = self._ended or "an earlier message of their group stays"
         return f"{count} messages were not reached: {why}"
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta | None) -> SendResult:
         """Send the copies."""
         return self._copies.send(to, copies, delay)
 

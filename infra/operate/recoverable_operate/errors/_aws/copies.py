@@ -44,7 +44,7 @@ class CopySender:
         self._source, self._sender_for, self._sleep = source, sender_for, sleep
         self._senders: dict[str, Sender] = {}
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta | None) -> SendResult:
         """Send up to ten copies to a queue, by its ARN."""
         result, ready = SendResult(), list[Ready]()
         target = queue_from_arn(to)

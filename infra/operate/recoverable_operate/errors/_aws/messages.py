@@ -81,6 +81,7 @@ def failed_message(record: Record) -> FailedMessage:
         record["messageId"],
         headers,
         body,
+        origin=record["messageId"],
         enqueued_at=enqueued,
         sent_at=read_date(headers, TIME_SENT) or enqueued,
         group_id=system.get("MessageGroupId"),
@@ -116,14 +117,14 @@ def from_milliseconds(text: str | None) -> datetime | None:
         return None
 
 
-def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
+def entry_for(copy: Copy, *, source: Queue, to: Queue, delay: timedelta | None) -> dict[str, Any]:
     """Return the copy as an entry for SendMessageBatch, without its Id; one without changes is the message as it lies there.
 
     Args:
         copy: the copy.
         source: the error queue.
         to: where it goes.
-        delay: how long it is hidden; a FIFO queue has no delay of a message.
+        delay: how long it is hidden, None for as long as the queue says; a FIFO queue has no delay of a message.
 
     Raises:
         Unsendable: SQS does not take it.
@@ -141,11 +142,11 @@ def as_it_lies(record: Record) -> dict[str, Any]:
     return {"MessageBody": record["body"], "MessageAttributes": typed(record["messageAttributes"])}
 
 
-def check_delay(to: Queue, delay: timedelta) -> None:
+def check_delay(to: Queue, delay: timedelta | None) -> None:
     """Raise Unsendable for a delay that the queue cannot have."""
     if delay and to.fifo:
         raise Unsendable("a FIFO queue delays no single message; leave --delay out")
-    if delay > LONGEST_DELAY:
+    if delay and delay > LONGEST_DELAY:
         raise Unsendable(f"SQS delays a message by {LONGEST_DELAY.seconds} seconds at most; give a shorter --delay")
 
 
@@ -177,12 +178,13 @@ def message_of(line: Mapping[str, Any], body: bytes | None) -> FailedMessage:
     )
 
 
-def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta) -> dict[str, Any]:
+def addressed(copy: Copy, source: Queue, to: Queue, delay: timedelta | None) -> dict[str, Any]:
     """Return group, deduplication id and delay, as far as the kind of queue has them."""
     group = copy.message.group_id
     if to.fifo:
         return {"MessageGroupId": group or copy.message.broker_id, "MessageDeduplicationId": identity(copy, source, to)}
-    return {"DelaySeconds": ceil(delay.total_seconds())} | ({"MessageGroupId": group} if group else {})
+    seconds = {} if delay is None else {"DelaySeconds": ceil(delay.total_seconds())}
+    return seconds | ({"MessageGroupId": group} if group else {})
 
 
 def identity(copy: Copy, source: Queue, to: Queue) -> str:

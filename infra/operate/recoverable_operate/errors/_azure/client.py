@@ -166,7 +166,7 @@ class ServiceBusErrorQueue:
             return None
         return f"{count} messages were not reached: {self._ended}"
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta | None) -> SendResult:
         """Send the copies."""
         return self._senders.send(to, copies, delay)
 

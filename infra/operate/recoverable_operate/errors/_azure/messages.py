@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from recoverable._service_bus.wire import changed, in_milliseconds
+from recoverable._service_bus.wire import changed, in_milliseconds, origin_of
 from recoverable.azure._messages import ARRAYS
 from recoverable.headers import FOLDED, MESSAGE_ID, TIME_SENT, read_date, sendable, texts
 from recoverable_operate.errors._azure.amqp_types import UNSENDABLE, id_text
@@ -112,6 +112,7 @@ def failed_message(record: Record, *, namespace: str, dead_letters_of: str | Non
         str(record["sequenceNumber"]),
         headers,
         b64decode(record["body"]) if record["body"] is not None else None,
+        origin=origin_of(str(record["sequenceNumber"]), enqueued),
         enqueued_at=enqueued,
         sent_at=read_date(headers, TIME_SENT) or enqueued,
         group_id=record["fields"].get("session_id"),
@@ -126,7 +127,9 @@ def failed_message(record: Record, *, namespace: str, dead_letters_of: str | Non
     )
 
 
-def fields_of(copy: Copy, *, namespace: str, entity: str, to: str, delay: timedelta, now: datetime) -> dict[str, Any]:
+def fields_of(
+    copy: Copy, *, namespace: str, entity: str, to: str, delay: timedelta | None, now: datetime
+) -> dict[str, Any]:
     """Return the arguments of azure.servicebus.ServiceBusMessage for the copy; one without changes keeps the broker's reason.
 
     It has no time to live of its own: the queue's counts.

@@ -33,7 +33,7 @@ class Senders:
         self._client, self._source, self._clock = client, source, clock
         self._open: dict[str, tuple[ServiceBusSender, datetime]] = {}
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta | None) -> SendResult:
         """Send the copies together; if they are refused together, one by one."""
         result = SendResult()
         ready: list[tuple[str, ServiceBusMessage]] = []
@@ -56,7 +56,7 @@ class Senders:
             sender.close()
         self._open.clear()
 
-    def _message(self, copy: Copy, target: Entity, delay: timedelta) -> ServiceBusMessage:
+    def _message(self, copy: Copy, target: Entity, delay: timedelta | None) -> ServiceBusMessage:
         from azure.servicebus import ServiceBusMessage
 
         names = {"namespace": self._source.namespace, "entity": self._source.path, "to": target.path}

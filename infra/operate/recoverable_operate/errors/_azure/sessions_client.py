@@ -125,7 +125,7 @@ class SessionErrorQueue:
             found.append(f"these sessions are held by other receivers: {some(self._held_by_others)}")
         return "; ".join(found) or None
 
-    def send(self, to: str, copies: Sequence[Copy], delay: timedelta) -> SendResult:
+    def send(self, to: str, copies: Sequence[Copy], delay: timedelta | None) -> SendResult:
         """Send the copies."""
         return self._whole.send(to, copies, delay)
 
