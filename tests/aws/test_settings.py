@@ -26,3 +26,24 @@ def test_the_error_queue_is_that_of_the_environment_where_none_is_given(monkeypa
     monkeypatch.setenv("RECOVERABLE_ERROR_QUEUE", "orders-error")
 
     assert SqsSettings("SqsEndpoint", Recoverability()).recoverability.failed.error_queue == "orders-error"
+
+
+INSTANCES = {
+    "on Lambda": ({"AWS_LAMBDA_FUNCTION_NAME": "orders", "AWS_LAMBDA_LOG_STREAM_NAME": "2026/11/22/[7]58f4"}, ("orders", "2026/11/22/[7]58f4")),
+    "with SnapStart, which names no log stream": ({"AWS_LAMBDA_FUNCTION_NAME": "orders"}, ("orders", "")),
+    "elsewhere": ({}, ("local", "local")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("variables", "names"), INSTANCES.values(), ids=INSTANCES)
+def test_a_platform_names_function_and_instance(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], names: tuple[str, str]
+) -> None:
+    for name in ("AWS_LAMBDA_FUNCTION_NAME", "AWS_LAMBDA_LOG_STREAM_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    platform = SqsSettings("SqsEndpoint", Recoverability()).platform(fifo=False)
+
+    assert (platform.host, platform.machine) == names

@@ -247,3 +247,9 @@ def test_the_host_id_is_a_guid_that_stays_the_same() -> None:
 
     assert len(first) == 32
     assert first == again != other
+
+
+def test_an_instance_without_a_name_has_no_header() -> None:
+    headers = fault_headers(ValueError(), queue="orders", platform=platform(machine=""), now=NOW)
+
+    assert "NServiceBus.ProcessingMachine" not in headers

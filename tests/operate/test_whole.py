@@ -40,6 +40,15 @@ def test_the_log_of_the_last_attempt_is_a_link_into_the_console() -> None:
     ]
 
 
+def test_with_snapstart_which_names_no_log_the_link_is_to_the_request_in_the_function_s_group() -> None:
+    named = {"Recoverable.RequestId": "8476a536", "$.diagnostics.hostdisplayname": "orders"}
+
+    assert log_of(shown(**named)) == [
+        "https://console.aws.amazon.com/cloudwatch/home?region=eu-west-1#logsV2:log-groups/log-group/"
+        "$252Faws$252Flambda$252Forders/log-events$3FfilterPattern$3D$25228476a536$2522"
+    ]
+
+
 @pytest.mark.parametrize(
     ("partition", "host"), [("aws-cn", "console.amazonaws.cn"), ("aws-us-gov", "console.amazonaws-us-gov.com")]
 )

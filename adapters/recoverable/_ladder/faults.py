@@ -89,12 +89,12 @@ def fault_headers(
     causes = chain(shown)
     link = text_of(attribute(shown, "help_link"))
     optional = {
+        PROCESSING_MACHINE: platform.machine or None,
         INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
         HELP_LINK: None if link is None else redacted(link, redact),
         SOURCE: source_of(shown),
     }
     return {
-        PROCESSING_MACHINE: platform.machine,
         PROCESSING_ENDPOINT: queue,
         HOST_ID: host_id(platform.host),
         HOST_NAME: platform.host,

@@ -34,7 +34,7 @@ class Platform(Frozen):
         is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None
             to compare it with the queue's name.
         host: the host's name for operators.
-        machine: the instance's name for operators.
+        machine: the instance's name for operators; "" where the platform names none.
     """
 
     counter: Counter = "native"

@@ -73,9 +73,9 @@ class SqsSettings(Frozen):
 
     def platform(self, *, fifo: bool) -> Platform:
         """Return what a queue counts and can do, with the names by which operators know the function and this instance's log stream."""
-        setting = os.environ.get
-        host, machine = setting("AWS_LAMBDA_FUNCTION_NAME", "local"), setting("AWS_LAMBDA_LOG_STREAM_NAME", "local")
-        platform = Platform(redelivers_only=fifo, is_source=is_source, host=host, machine=machine)
+        function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
+        machine = os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME", "" if function else "local")  # SnapStart names none
+        platform = Platform(redelivers_only=fifo, is_source=is_source, host=function or "local", machine=machine)
         return platform if fifo else platform.replace(counter=self.counter, longest_delay=self.longest_delay)
 
 

@@ -103,17 +103,23 @@ def log_lines(message: FailedMessage, place: Place, address: str) -> Iterator[st
 
 
 def link_to_log(message: FailedMessage, address: str) -> str | None:
-    """Return a link to the log stream in CloudWatch's console, at the request; None where the message does not name it.
+    """Return a link to the log stream in CloudWatch's console, at the request; None where the message names neither.
+
+    With SnapStart it names the request alone: the link leads there in all streams of the function's group.
 
     The partition, which chooses the host, is that of the error queue. The console encodes each value twice, and writes $ for the
     second one's %.
     """
     _, partition, _, region, *_ = address.split(":")
-    group, stream, request = (message.headers.get(name) for name in (LOG_GROUP, LOG_STREAM, REQUEST_ID))
-    if not (group and stream and partition in CONSOLES):
+    names = (LOG_GROUP, LOG_STREAM, REQUEST_ID, faults.HOST_NAME)
+    group, stream, request, function = (message.headers.get(name) for name in names)
+    if group is None and request and function:
+        group = f"/aws/lambda/{function}"
+    if not (group and (stream or request) and partition in CONSOLES):
         return None
     at = f"?filterPattern={quote(json.dumps(request), safe='')}" if request else ""
-    path = f"log-group/{twice(group)}/log-events/{twice(stream)}{quote(at, safe='').replace('%', '$')}"
+    events = f"log-events/{twice(stream)}" if stream else "log-events"
+    path = f"log-group/{twice(group)}/{events}{quote(at, safe='').replace('%', '$')}"
     return f"https://{CONSOLES[partition]}/cloudwatch/home?region={quote(region, safe='')}#logsV2:log-groups/{path}"
 
 
