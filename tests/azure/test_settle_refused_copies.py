@@ -328,3 +328,18 @@ def test_a_copy_that_waits_to_be_sent_on_does_not_expire() -> None:
     world.run(for_=HOUR)
 
     assert letters(world, QUEUE) == {"A": 1}
+
+
+def test_on_error_names_the_queue_that_took_the_copy_and_not_the_one_that_refused_it() -> None:
+    world, told = world_with(ERROR), list[tuple[str, str]]()
+    failed = Recoverability(Immediate(0), Delayed(0), Failed(ERROR), policy=lambda *_: MoveToError("missing"))
+    observing = Observe(on_error=lambda facts, message: told.append((message.text, facts.error_queue)))
+    served = ServiceBusEndpoint(
+        Orders(), failed, queue=QUEUE, connection="ServiceBus", name="orders", extensions=(observing,)
+    )
+    world.serve(QUEUE, served)
+
+    world.send(QUEUE, "A")
+    world.run()
+
+    assert (told, letters(world, ERROR)) == ([("A", ERROR)], {"A": 1})

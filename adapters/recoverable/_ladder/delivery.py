@@ -170,11 +170,17 @@ def delivery_of(message: Message) -> Delivery:
     return message._delivery or Delivery(message)
 
 
-def carried_in(texts: Mapping[str, str]) -> Carried:
-    """Return what headers carry; they are untrusted, and what cannot be read counts as absent."""
+def carried_in(texts: Mapping[str, str], *, moved_back: bool = False) -> Carried:
+    """Return what headers carry; they are untrusted, and what cannot be read counts as absent.
+
+    Args:
+        texts: the headers.
+        moved_back: True if the broker says that it dead-lettered the message, which somebody then moved back.
+    """
     if not texts:
         return NOTHING_CARRIED
-    if headers.FAILED_QUEUE_ADDRESS in texts and headers.REFUSED_SENDS not in texts:  # which are on their way there
+    # a copy that was refused is on its way there, unless the broker dead-lettered it while it waited
+    if headers.FAILED_QUEUE_ADDRESS in texts and (moved_back or headers.REFUSED_SENDS not in texts):
         left_behind = tuple(filter(is_left_behind, texts))
         kept = {name: text for name, text in texts.items() if name not in left_behind}
         redrives = headers.read_count(texts, headers.REDRIVES) + 1

@@ -118,6 +118,15 @@ class Record:
         facts = self._facts(delivery, "move_to_error", exception, error_queue=queue, exception_type=earlier)
         return self._note(delivery, settlement, facts)
 
+    def note_moved(self, delivery: Delivery, error_queue: str) -> None:
+        """Note that the message is in another error queue than was decided, which refused it."""
+        self._notes = [
+            note.replace(facts=note.facts.replace(error_queue=error_queue))
+            if note.delivery is delivery and note.facts.error_queue
+            else note
+            for note in self._notes
+        ]
+
     def note_undeleted(self, deliveries: Collection[Delivery]) -> None:
         """Note that the deletion of messages that succeeded is not confirmed."""
         self._undeleted.update(deliveries)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from recoverable._sqs.wire import Record
 
 
+DEAD_LETTERED_FROM = "DeadLetterQueueSourceArn"
+"""SQS's attribute of a message that it dead-lettered (ReceiveMessage, "MessageSystemAttributeNames")."""
+
+
 def restored_delivery(
     message: Message, counted: str, recoverability: Recoverability, platform: Platform,
     first_received: Callable[[Record], datetime | None], *, has_headers: bool,
@@ -63,7 +67,7 @@ def carrying_headers(message: Message) -> tuple[Message, Carried]:
     record: Record = received(message)
     wire = wire_of(record)
     headers = wire.promoted()
-    carried = carried_in(headers)
+    carried = carried_in(headers, moved_back=DEAD_LETTERED_FROM in (record.get("attributes") or {}))
     if carried.left_behind:
         headers = in_this_life(headers, carried)
     native, group = wire.with_overflow(), message.group_id

@@ -147,6 +147,8 @@ def send_copies(forwards: list[tuple[Delivery, Forward]], work: Processing, *, d
             work.invocation.settle(letter.delivery, instead)
             if letter.stays and record is not None:
                 record.note_given_up(letter.delivery, instead, letter.delivery.error)
+        elif record is not None and (taken := letter.taken) and taken.forward.to != letter.decided.forward.to:
+            record.note_moved(letter.delivery, taken.forward.to)
     return left
 
 

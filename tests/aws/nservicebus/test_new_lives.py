@@ -82,12 +82,26 @@ def test_a_retry_of_servicecontrol_is_a_new_life_of_the_same_failed_message() ->
         assert found.read.headers["Recoverable.Redrives"] == "1"
 
 
+def waiting(copy: Sent) -> dict[str, Any]:
+    """Return the record of an error copy that was refused, and waits in its own queue to be sent on."""
+    headers = json.dumps({**headers_of(copy), "Recoverable.RefusedSends": "1"})
+    return as_record(Sent(copy.body, {HEADERS: {"DataType": "String", "StringValue": headers}}))
+
+
+def test_a_copy_on_its_way_that_sqs_dead_lettered_starts_anew_when_somebody_moves_it_back() -> None:
+    life = Life()
+    one = waiting(life.until_error(record("{}")))
+    one["attributes"]["DeadLetterQueueSourceArn"] = "arn:aws:sqs:eu-west-1:123456789012:orders"
+
+    second = headers_of(life.until_error(one))
+
+    assert [(message.attempt, message.round) for message in life.seen] == [(1, 0), (1, 1)] * 2
+    assert ("Recoverable.RefusedSends" in second, second["Recoverable.Attempts"]) == (False, "2")
+
+
 def test_a_copy_on_its_way_to_the_error_queue_stays_in_the_life_that_it_had() -> None:
     life = Life()
-    first = life.until_error(record("{}"))
-    waiting = json.dumps({**headers_of(first), "Recoverable.RefusedSends": "1"})
-
-    life.until_error(as_record(Sent(first.body, {HEADERS: {"DataType": "String", "StringValue": waiting}})))
+    life.until_error(waiting(life.until_error(record("{}"))))
 
     sent_on = headers_of(Sent("", life.client.sent[2]["MessageAttributes"]))
     assert len(life.seen) == 2 + 1
