@@ -82,11 +82,12 @@ def test_a_queue_that_refuses_for_good_is_an_error_in_the_log_that_names_it_and_
 
     assert Mapping(orders, sqs_endpoint(Handler(), ladder(error))).poll() == []
 
+    region, account = orders.arn.split(":")[3:5]
     (line,) = [each for each in caplog.records if each.name == "recoverable.settlement"]
     assert (line.levelno, orders.count(), bodies(error)) == (logging.ERROR, 1, [])
     assert line.getMessage().endswith(
         f"They wait on '{orders.name}' and are sent again without running their handler, up to 15 minutes apart. "
-        f"Check Failed(error_queue): the queue '{error.name}' must exist, and the function needs the permission sqs:SendMessage on it."
+        f"Check Failed(error_queue): the queue '{error.name}' of account {account} in {region} must exist, and the function needs the permission sqs:SendMessage on it."
     )
 
 
@@ -101,7 +102,7 @@ def test_a_missing_queue_that_a_policy_names_is_not_blamed_on_the_configured_one
     world.send("orders", "hello")
     world.run(for_=timedelta(seconds=1))
 
-    assert "Check the policy's MoveToError(error_queue): the queue 'fraud' must exist" in caplog.text
+    assert "Check the policy's MoveToError(error_queue): the queue 'fraud' of account " in caplog.text
 
 
 def test_where_the_own_queue_denies_access_too_the_log_blames_no_queue(

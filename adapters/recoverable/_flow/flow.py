@@ -44,7 +44,7 @@ def attempt_each(messages: Iterable[Message], invocation: Invocation, *, may_def
     gates = invocation.gates
     for message in messages:
         known = message._delivery
-        is_plain = known is None or not (gates or known.due_at or known.unreported or known.given_up)
+        is_plain = known is None or (known.is_plain and not gates)
         if is_plain and invocation.plain and (seconds := seconds_left()) > 0:
             invocation.started += 1
             message._outbox, message._context = invocation, context  # see outbox.py and `Message.context`

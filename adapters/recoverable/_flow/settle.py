@@ -19,7 +19,7 @@ from recoverable._ladder.faults import readable
 from recoverable._ladder.policy import delay_asked_for, is_unrecoverable, retry_after
 from recoverable._ladder.settlement import COMPLETE, Forward, Redeliver
 from recoverable._limits import MAX_DELAY, NO_DELAY
-from recoverable._observe.log import report, report_given_up, report_undecided
+from recoverable._observe.log import report, report_given_up, report_success, report_undecided
 from recoverable._outgoing.message import OutgoingRefused
 from recoverable.headers import MESSAGE_INTENT
 
@@ -141,8 +141,6 @@ def conclude(
     blocks = any(error is not None or not gate.quiet for gate in invocation.gates)
     if error is None:
         delivery.error = None
-        if not blocks:
-            return COMPLETE
     else:
         invocation.plain &= not invocation.gates  # they must hear of what succeeds from now on
         error = delivery.error = readable(error)
@@ -255,6 +253,8 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
     if failure is None:
         for gate in invocation.gates:
             gate.after(delivery, None)
+        if delivery.is_retry:
+            report_success(delivery, invocation.clock(), invocation.redact, in_text=invocation.platform.text_log)
         return COMPLETE
     if isinstance(failure, TimeUp):
         had_its_time = invocation.started == 1 or seconds == invocation.deadline.own_seconds

@@ -97,7 +97,7 @@ class Delivery:
     properties. The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one;
     `due_at`, the time at which a copy that hops is due, None once that has come; `held_since`, the time since which it
     is deferred, None if it is not; `given_up`, True if it goes to the error queue without running the handler, because its
-    copy for there was refused, or because it is a control message; `suspect`, True if it may have ended a process; `at_limit`, True if its next
+    copy for there was refused, or because it is a control message; `is_plain`, True if its handler need only run; `suspect`, True if it may have ended a process; `at_limit`, True if its next
     unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
     now what it sent; `left_behind`, True if its handler still runs where nothing can stop it. After the attempt `error`
     is the exception that the handler raised, and `handler_seconds` for how long it ran, None where that is not known.
@@ -115,6 +115,7 @@ class Delivery:
         self.message, self.deliveries, self.carried, self.unreported = message, deliveries, carried, unreported
         self.prior_attempts, self.due_at, self.held_since = carried.prior_attempts, carried.due_at, carried.held_since
         self.given_up, self.native = carried.refused_sends > 0 or carried.is_control, message._native
+        self.is_plain = not (unreported or self.due_at or self.given_up)
         message._delivery = self
 
     def leave_behind(self) -> None:
@@ -134,6 +135,11 @@ class Delivery:
         place(self.message, attempt=failed.attempt + counted, round=failed.round)
         self.message._delivery = self
         return self.message
+
+    @property
+    def is_retry(self) -> bool:
+        """True if its message was attempted before."""
+        return self.message.attempt > 1 or self.message.round > 0
 
     @property
     def originals_reported(self) -> bool:
@@ -239,14 +245,20 @@ def restore_retry_state(delivery: Delivery, counter: Counter, max_immediate: int
     limit = last_delivery_that_runs(delivery, counter, max_immediate)
     delivery.unreported, delivery.at_limit = is_unreported(delivery, limit), delivery.deliveries == limit
     delivery.suspect = delivery.deliveries > 1 or not delivery.originals_reported
-    place(delivery.message, round=delivery.carried.round, attempt=failures(delivery, counter))
+    restore_place(delivery, delivery.carried.round, failures(delivery, counter))
 
 
 def restore_place_in_order(delivery: Delivery, recoverability: Recoverability) -> None:
     """Restore round and attempt of a delivery where messages are only redelivered: the broker's count alone says them."""
     delivery.unreported = runs_left(delivery.deliveries, recoverability) < 0
     round_, delivery.deliveries = place_on_ladder(delivery.deliveries, recoverability)
-    place(delivery.message, round=round_, attempt=delivery.deliveries)
+    restore_place(delivery, round_, delivery.deliveries)
+
+
+def restore_place(delivery: Delivery, round_: int, attempt: int) -> None:
+    """Set round and attempt of a delivery; one that was attempted before needs more than its handler: its success is logged."""
+    place(delivery.message, round=round_, attempt=attempt)
+    delivery.is_plain = delivery.is_plain and not (delivery.unreported or delivery.is_retry)
 
 
 def failures(delivery: Delivery, counter: Counter) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 immediate_retry = logging.getLogger("recoverable.immediate_retry")
 delayed_retry = logging.getLogger("recoverable.delayed_retry")
 move_to_error = logging.getLogger("recoverable.move_to_error")
+complete = logging.getLogger("recoverable.complete")
 discard = logging.getLogger("recoverable.discard")
 deferral = logging.getLogger("recoverable.deferral")
 policy = logging.getLogger("recoverable.policy")
@@ -76,6 +77,25 @@ def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = 
             pass  # the deferral above
         case _:
             assert_never(decision.action)
+
+
+def report_success(delivery: Delivery, now: datetime, redact: Redact | None = None, *, in_text: bool = False) -> None:
+    """Log that a message succeeded that had failed before; see `report` for the arguments.
+
+    Args:
+        delivery: its delivery.
+        now: the time.
+        redact: the user's redactor.
+        in_text: True where the host's log keeps nothing but the text.
+    """
+    message, first = delivery.message, delivery.carried.first_failed_at
+    since = "" if first is None or first > now else f", {time_span(now - first)} after its first failure"
+    fields: dict[str, object] = {
+        "message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue, "action": "complete",
+    }  # fmt: skip
+    text, tail = "Message '%s' succeeded at attempt %d of round %d%s.", tail_of(fields) if in_text else ""
+    facts = message.id, message.attempt, message.round, since
+    log_safely(complete.info, text, *facts, extra=fields, redact=redact, tail=tail)
 
 
 def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None = None) -> None:

@@ -35,6 +35,11 @@ class Queue(Frozen):
         """True if the queue keeps the order of its groups."""
         return self.name.endswith(".fifo")
 
+    @property
+    def place(self) -> str:
+        """Return where it is, for a log: a name alone is of the account and region of the queue that its message came from."""
+        return f"'{self.url}'" if self.url else f"'{self.name}' of account {self.account} in {self.region}"
+
     def url_at(self, endpoint: str) -> str:
         """Return the queue's URL for a client of that endpoint."""
         return self.url or f"{endpoint.rstrip('/')}/{self.account}/{self.name}"

@@ -58,7 +58,7 @@ SHOWN_TO_OTHERS = (
 STAY = "They stay on the queue and will be redelivered after their visibility timeout."
 WAIT = "They wait on '{}' and are sent again without running their handler, up to 15 minutes apart."
 CHECK_SENDING = "Check Failed(error_queue) and the permission sqs:SendMessage."
-CHECK_QUEUE = "Check {}: the queue '{}' must exist, and the function needs the permission sqs:SendMessage on it."
+CHECK_QUEUE = "Check {}: the queue {} must exist, and the function needs the permission sqs:SendMessage on it."
 NOT_DELETED = (
     "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
     "fails. Check the permission sqs:DeleteMessage."
@@ -243,7 +243,7 @@ def send_instead(failed: list[tuple[Copy, Failure]], batch: Batch) -> list[Deliv
         # access that is denied by the own queue too is no matter of the other one: of wrong credentials, say
         denied = failure.kind == "denied" and second is not None and second.kind == "denied"
         for_good = failure.is_for_good and refused.to != source and not denied
-        consequence = f"{STAY if other is None else WAIT.format(source.name)} {CHECK_QUEUE.format(setting_of(refused, batch), refused.to.name) if for_good else CHECK_SENDING}"
+        consequence = f"{STAY if other is None else WAIT.format(source.name)} {CHECK_QUEUE.format(setting_of(refused, batch), refused.to.place) if for_good else CHECK_SENDING}"
         key = refused.to, consequence, logging.ERROR if for_good else logging.WARNING
         deliveries, reasons = logged.setdefault(key, ([], set()))
         deliveries.append(delivery)
