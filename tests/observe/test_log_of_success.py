@@ -28,7 +28,8 @@ def sqs(handler: Handler, ladder: Recoverability, queue: str = "orders") -> None
     """Have a message handled on SQS."""
     world = SqsWorld()
     world.serve(queue, SqsEndpoint(handler, ladder), recursive_loop="Allow")
-    world.send(queue, "order 1", **({"group_id": "a", "deduplication_id": "1"} if queue.endswith(".fifo") else {}))
+    group, unique = ("a", "1") if queue.endswith(".fifo") else (None, None)
+    world.send(queue, "order 1", group_id=group, deduplication_id=unique)
     world.run()
 
 
@@ -95,14 +96,16 @@ def test_a_success_after_a_failed_round_is_one_line(
 
 
 @pytest.mark.parametrize(
-    ("serve", "in_process"), [(sqs, False), (sqs, True), (fifo, False), (service_bus, False), (service_bus, True)]
+    ("serve", "ladder"),
+    [
+        *((serve, settings(1, 0)) for serve in (sqs, fifo, service_bus)),
+        *((serve, settings(1, 0, in_process=True)) for serve in (sqs, service_bus)),
+    ],
 )
 def test_a_success_at_the_second_attempt_is_one_line(
-    serve: Callable[[Handler, Recoverability], None],
-    in_process: bool,
-    caplog: pytest.LogCaptureFixture,  # noqa: FBT001  # a parameter of the test
+    serve: Callable[[Handler, Recoverability], None], ladder: Recoverability, caplog: pytest.LogCaptureFixture
 ) -> None:
-    serve(Recovering(1), settings(1, 0, in_process=in_process))
+    serve(Recovering(1), ladder)
 
     assert ["succeeded at attempt 2 of round 0" in text for _, text in successes(caplog)] == [True]
 

@@ -60,7 +60,7 @@ class PauseTrigger:
     Args:
         circuit: the circuit, which the function and the probe share; its table holds the mark too.
         queue_arn: the ARN of the queue that triggers the function.
-        function: the function's name, with its alias when the mapping is the alias's.
+        function: the function's name, with its alias where several have a mapping.
         longest: how long a pause may last, up to 365 days; after that the messages of the queue are deferred instead.
         store: the calls to AWS; made from the other settings unless given.
         clock: returns the time.
@@ -169,6 +169,11 @@ def trigger_state(mark: Mark | None, state: str) -> Trigger:
     return "left alone" if mark is None else "paused"
 
 
+def function_in(name: str) -> list[str]:
+    """Return the name in a function's name or ARN, and the alias where it has one."""
+    return name.rpartition(":function:")[2].split(":")
+
+
 class Mapping(Frozen):
     """An event source mapping.
 
@@ -202,7 +207,7 @@ class PauseStore:
         lambda_: LambdaClient | None = None,
     ) -> None:
         self._table, self._key = circuit.table, {"circuit": {"S": f"{circuit.name} (paused)"}}
-        self.queue_arn, self._function = queue_arn, function
+        self.queue_arn, self._function = queue_arn, function_in(function)
         self._clients: dict[str, Any] = {"DynamoDB": given_client(dynamodb), "Lambda": given_client(lambda_)}
 
     def read_mark(self) -> Mark | None:
@@ -226,12 +231,24 @@ class PauseStore:
                 raise
 
     def read_mapping(self) -> Mapping:
-        """Return the event source mapping from the queue to the function."""
-        name, queue = self._function, self.queue_arn
-        answer = self._call("Lambda", "list_event_source_mappings", FunctionName=name, EventSourceArn=queue)
-        for mapping in answer["EventSourceMappings"]:
-            return Mapping(mapping["UUID"], mapping["State"])
-        raise StoreUnavailable(f"the function {name} has no event source mapping for {queue}")
+        """Return the event source mapping from the queue to the function, or to the one alias of it that has one.
+
+        Raises:
+            StoreUnavailable: there is none, or there are several: who pauses one of them pauses nothing.
+        """
+        answer = self._call("Lambda", "list_event_source_mappings", EventSourceArn=self.queue_arn)
+        found = {
+            ":".join(mapped): Mapping(each["UUID"], each["State"])
+            for each in answer["EventSourceMappings"]
+            if (mapped := function_in(each["FunctionArn"]))[: len(self._function)] == self._function
+        }
+        if len(found) == 1:
+            return next(iter(found.values()))
+        name, several = ":".join(self._function), f"{len(found)} event source mappings ({', '.join(sorted(found))})"
+        advice = "; write PauseTrigger(function=...) with the alias of the one to pause" if found else ""
+        raise StoreUnavailable(
+            f"the function {name} has {several if found else 'no event source mapping'} for {self.queue_arn}{advice}"
+        )
 
     def enable(self, mapping: Mapping) -> None:
         """Enable the mapping: it delivers."""

@@ -53,6 +53,14 @@ class Shop:
         made = self._lambda.create_event_source_mapping(FunctionName=name, EventSourceArn=self.arn, BatchSize=10)
         return str(made["UUID"])
 
+    def alias(self, name: str) -> str:
+        """Make an alias of the function with a mapping of its own, and return that mapping's id."""
+        aws, function = self._lambda, self.arn.rpartition(":")[2]
+        version = aws.publish_version(FunctionName=function)["Version"]
+        aws.create_alias(FunctionName=function, Name=name, FunctionVersion=version)
+        made = aws.create_event_source_mapping(FunctionName=f"{function}:{name}", EventSourceArn=self.arn, BatchSize=10)
+        return str(made["UUID"])
+
     def instance(self, **settings: Any) -> Instance:
         """Return an instance of the function."""
         settings = {"on_started": self.pause.start, "on_ended": self.pause.stop, **settings}

@@ -165,6 +165,30 @@ def test_a_function_without_a_mapping_is_told(account: Account, caplog: pytest.L
     assert f" has no event source mapping for {shop.arn}" in caplog.text
 
 
+def test_the_mapping_of_an_alias_is_found_by_the_function_s_name(account: Account) -> None:
+    shop = Shop(account)
+    account.client("lambda").delete_event_source_mapping(UUID=shop.mapping)
+    shop.mapping = shop.alias("live")
+
+    limited(shop)
+
+    assert shop.state == "Disabled"
+
+
+def test_of_several_mappings_none_is_paused_and_the_log_says_what_to_write(
+    account: Account, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop = Shop(account)
+    shop.alias("live")
+    name = shop.arn.rpartition(":")[2]
+
+    limited(shop)
+
+    assert shop.state == "Enabled"
+    assert f"{name} has 2 event source mappings ({name}, {name}:" in caplog.text  # moto names the alias's version
+    assert "write PauseTrigger(function=...) with the alias of the one to pause" in caplog.text
+
+
 STEPS: list[tuple[Circuit, str | None, str, str, str]] = [
     # circuit, mark, state: step, and how it stands when that is none
     (LIMITED, None, "Enabled", "pause", "running"),
