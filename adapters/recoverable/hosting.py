@@ -78,7 +78,7 @@ class Environment:
         extensions: take part in each invocation, behind those of the endpoint.
 
     `function_timeout` is after how many seconds a Functions host stops an invocation, and `lock_renewal` for how many seconds it renews a
-    message's lock, where it is not host.json that says it.
+    message's lock, where it is not host.json that says it; `denied` is what the broker last denied the process, by queue and action.
     """
 
     def __init__(
@@ -104,6 +104,7 @@ class Environment:
         self.call_handler_within, self.seconds, self.extensions = call_handler_within, seconds, extensions
         self.function_timeout: float | None = None
         self.lock_renewal: float | None = None
+        self.denied: set[tuple[object, object]] = self.kept.setdefault("denied", set())
 
 
 current_environment: ContextVar[Environment | None] = ContextVar("recoverable.current_environment", default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from recoverable import headers
@@ -154,6 +155,13 @@ def counted(delivery: Delivery, attempts: int, platform: Platform) -> Changes:
     if platform.shared_process:
         return {headers.PRIOR_ATTEMPTS: count}
     return {headers.PRIOR_ATTEMPTS: count, headers.REPORTED: MARKED if count and not delivery.suspect else None}
+
+
+def only_waits(changes: Mapping[str, str | None]) -> bool:
+    """True if a copy with these headers is a deferral or a hop: its handler runs when it comes, and this delivery is no attempt."""
+    return bool(
+        changes.get(headers.HELD_SINCE) or (changes.get(headers.DUE_AT) and headers.DELAYED_RETRIES not in changes)
+    )
 
 
 def moved_date(moment: datetime | None, delay: timedelta) -> str | None:

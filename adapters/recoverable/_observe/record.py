@@ -113,8 +113,8 @@ class Record:
             settlement: its forwarding to the error queue.
             exception: what its handler raised now; None where its headers say what it raised earlier.
         """
-        queue = settlement.to if isinstance(settlement, Forward) else ""
-        earlier = delivery.message.headers.get(EXCEPTION_TYPE, "")
+        queue, changes = (settlement.to, settlement.changes) if isinstance(settlement, Forward) else ("", {})
+        earlier = changes.get(EXCEPTION_TYPE) or delivery.message.headers.get(EXCEPTION_TYPE, "")
         facts = self._facts(delivery, "move_to_error", exception, error_queue=queue, exception_type=earlier)
         return self._note(delivery, settlement, facts)
 

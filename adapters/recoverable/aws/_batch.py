@@ -108,6 +108,7 @@ class SqsProcessor:
     def __init__(self, settings: SqsSettings) -> None:
         self.settings, self.recoverability, own = settings, settings.recoverability, settings.handler_timeout
         self._watched, self._facts_file = MAX_CONCURRENCY in os.environ, os.environ.get(FACTS_FILE)
+        self._hosts = bool(settings.extensions) or self._watched or self._facts_file is not None
         self._environment = Environment(settings.client, utc_clock(settings.clock), Deadline)
         self._own_seconds = FOREVER if own is None else own.total_seconds()
         self._standard, self._fifo = settings.platform(fifo=False), settings.platform(fifo=True)
@@ -169,9 +170,10 @@ class SqsProcessor:
         return () if limit is None else gates_of(self, limit, self.recoverability.redact, environment, in_batches=True)
 
     def _hosted(self, environment: Environment, context: Any) -> Hosted | None:
-        extensions = (*self.settings.extensions, *environment.extensions)
-        if not extensions and self._facts_file is None and not self._watched:
+        # what may not be deleted must be known where all succeeds, too
+        if not (self._hosts or environment.extensions or environment.denied):
             return None
+        extensions = (*self.settings.extensions, *environment.extensions)
         hosted: Hosted = behind().Hosted(
             extensions, self.recoverability, environment, context, self._facts_file, watched=self._watched
         )

@@ -11,6 +11,7 @@ from recoverable.aws._fifo import fifo_batch
 from recoverable.aws._order import hand_back_group, standard_batch
 from recoverable.aws._send import send_outgoing
 from recoverable.aws._settle import are_completed, settle
+from recoverable.aws._undeleted import is_denied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +76,9 @@ def groups_of(batch: Batch, unfinished: list[Delivery]) -> Iterable[Group]:
 def deletes_here(group: list[Message], batch: Batch) -> bool:
     """Tell extensions which messages are to be completed; True if one of a group must be deleted here, because of what comes before or after that."""
     invocation, record = batch.invocation, batch.invocation.record
-    here = any(delivery.carried.servicecontrol_retry for delivery in batch.restored)
+    # of one whose next delivery without an outcome would be its failure it must be known whether SQS deletes it
+    here = any(delivery.carried.servicecontrol_retry or delivery.at_limit for delivery in batch.restored)
+    here = here or is_denied(batch)
     if record is None:
         return here
     completed = [each for each in group if invocation.settlement_of(delivery_of(each)) is COMPLETE]

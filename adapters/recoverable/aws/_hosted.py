@@ -76,6 +76,7 @@ class Hosted:
                 self.watch = Watch(batch, Hiding(batch))
                 with self.watch.begun():
                     unfinished = process_groups(batch, partial(self.watch.run, run_handlers))
+                    unfinished += self.watch.complete_late()
             else:
                 unfinished = process_groups(batch, run_handlers)
             if record is not None:

@@ -54,6 +54,9 @@ LONGEST_HIDING = LONGEST_VISIBILITY // 2
 
 NEVER = -inf
 
+MANY = 50
+"""Receives that a message is taken to have left where no redrive policy is known."""
+
 NOT_ASKED = (
     "SQS GetQueueAttributes failed for '%s' (%s). Its visibility timeout is taken to be %g s and its retention %s. "
     "Check the permission sqs:GetQueueAttributes."
@@ -284,6 +287,11 @@ class KnownQueue:
         """Return the same as a date."""
         return datetime.fromtimestamp(self.now(), UTC)
 
+    def growing_wait(self, delivery: Delivery, left: int) -> timedelta | None:
+        """Return how long a message waits in its place that can come so often; None where it can no more."""
+        since = since_first_receive(delivery, self.now_at_sqs())
+        return None if left <= 0 else delay_while_redelivered(max(since or NO_DELAY, NO_DELAY), left)
+
     def why_no_receive(self, delivery: Delivery) -> str:
         """Return why SQS gives out a message no more; "" where it does."""
         most = self.attributes.max_receives
@@ -331,9 +339,10 @@ class HiddenLease:
         why = self.queue.why_no_receive(delivery)
         return why or ("" if after is not None else self.queue.why_it_expires(delivery, after))
 
-    def wait_in_order(self, _: Delivery) -> timedelta | None:
-        """Return None: a message of a standard queue waits by a copy."""
-        return None
+    def wait_in_order(self, delivery: Delivery) -> timedelta | None:
+        """Return how long a message stays hidden whose copy may not leave, longer each time; None at its last delivery."""
+        most = self.queue.attributes.max_receives
+        return self.queue.growing_wait(delivery, MANY if most is None else most - receives(delivery))
 
     def why_no_copy(self) -> str:
         """Return "": what is lost to another delivery sends none."""
@@ -489,9 +498,7 @@ class OrderedLease:
 
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-        left = runs_left(receives(delivery), self._batch.invocation.recoverability)
-        since = since_first_receive(delivery, self.queue.now_at_sqs())
-        return None if left <= 0 else delay_while_redelivered(max(since or NO_DELAY, NO_DELAY), left)
+        return self.queue.growing_wait(delivery, runs_left(receives(delivery), self._batch.invocation.recoverability))
 
     def why_no_copy(self) -> str:
         """Return "": copies go to the error queue alone."""

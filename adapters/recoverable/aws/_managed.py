@@ -13,7 +13,7 @@ from recoverable._ladder.settlement import COMPLETE
 from recoverable._observe.log import log_safely
 from recoverable._sqs.beats import LOOK_EVERY, Beats
 from recoverable.aws._send import send_outgoing
-from recoverable.aws._settle import delete, settle
+from recoverable.aws._settle import complete, settle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -84,14 +84,18 @@ class Watch:
         cancel = self._hiding.later(until_look, self.take_over)
         try:
             yield
-            if self.late:
-                completed = [each for each in self._deliveries if invocation.settlement_of(each) is COMPLETE]
-                delete([each for each in completed if each not in self._ended], self._batch)
             keep_process(invocation)
         finally:
             cancel()
             if self._held is not None:
                 self._held.close()
+
+    def complete_late(self) -> list[Delivery]:
+        """Delete what is completed, where the answer may not reach Lambda in time; return what SQS denied that of."""
+        if not self.late:
+            return []
+        completed = [each for each in self._deliveries if self._invocation.settlement_of(each) is COMPLETE]
+        return complete([each for each in completed if each not in self._ended], self._batch)
 
     @property
     def late(self) -> bool:

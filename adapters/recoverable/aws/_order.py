@@ -13,6 +13,7 @@ from recoverable._ladder.delivery import Delivery, delivery_of
 from recoverable._limits import NO_DELAY
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._records import first_received
+from recoverable.aws._undeleted import settle_kept
 
 if TYPE_CHECKING:
     from recoverable._flow.invocation import Invocation
@@ -38,7 +39,8 @@ def standard_batch(batch: Batch) -> MessageGroups:
     came_before = any(delivery.deliveries > 1 for delivery in restored)
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
     not_hidden = {*batch.lease.hide_to_the_end()} if came_before else set()
-    settled = settle_without_handler(restored, invocation)
+    settled = settle_kept(batch)
+    settled += settle_without_handler([each for each in restored if each not in settled], invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
     settled += settle_expiring([e for e in restored if e.suspect and e.deliveries > 1 and e not in settled], batch)
     aside, ready = list[Delivery](), list[Delivery]()

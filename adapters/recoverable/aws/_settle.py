@@ -21,6 +21,7 @@ from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.wire import control_entry, wire_of
 from recoverable.aws._copies import copy_of, identity, without_faults
 from recoverable.aws._order import since_first_receive
+from recoverable.aws._undeleted import hold, is_denied, is_done_with, may_copy, note_deletes
 from recoverable.headers import DUE_AT, read_date
 from recoverable.nservicebus.acknowledgements import acknowledgements
 
@@ -60,8 +61,8 @@ WAIT = "They wait on '{}' and are sent again without running their handler, up t
 CHECK_SENDING = "Check Failed(error_queue) and the permission sqs:SendMessage."
 CHECK_QUEUE = "Check {}: the queue {} must exist, and the function needs the permission sqs:SendMessage on it."
 NOT_DELETED = (
-    "They are not reported as failed: the event source mapping deletes them, or they are redelivered if the invocation "
-    "fails. Check the permission sqs:DeleteMessage."
+    "They are not reported as failed: the event source mapping deletes them where the role may, or they are redelivered if "
+    "the invocation fails. Check the permission sqs:DeleteMessage."
 )
 REPEATED = "It is repeated once."
 NOT_ACKNOWLEDGED = (
@@ -97,6 +98,11 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
     lose_to_others([each for each in deliveries if settlements.get(each.message) is not COMPLETE], batch)
     copies, completed, redelivered = sort_by_settlement(deliveries, batch)
     unsent: list[Delivery] = []
+    if complete_now and completed:
+        redelivered += [(delivery, None) for delivery in complete(completed, batch)]
+        completed = []
+    copies, waiting = leave_or_wait(copies, batch)
+    redelivered += waiting
     if copies and (timeouts := batch.settings.timeouts) is not None:
         copies, stored, unsent = store_long_delays(copies, timeouts, batch)
         delete(stored, batch)
@@ -106,17 +112,34 @@ def settle(group: list[Message], batch: Batch, *, complete_now: bool) -> list[De
         redelivered += [(delivery, None) for delivery in late]
         if in_time := [copy for copy in together if copy.delivery not in late]:
             unsent += send_and_delete(in_time, batch)
-    if complete_now and completed:
-        acknowledge(completed, batch)
-        deleted = delete(completed, batch)
-        if invocation.record is not None:
-            invocation.record.note_undeleted([each for each in completed if each not in deleted])
+    if completed and is_denied(batch):  # as it is known by now: nothing else deletes them
+        redelivered += [(delivery, None) for delivery in complete(completed, batch)]
     redelivered += [(delivery, longer_wait(delivery, batch)) for delivery in unsent]
     change_visibility(redelivered, batch)
     unfinished = [delivery for delivery, _ in redelivered]
     if invocation.record is not None:
         invocation.record.append(unfinished, unfinished, invocation.settlement_of)
     return unfinished
+
+
+def leave_or_wait(copies: list[Copy], batch: Batch) -> tuple[list[Copy], list[tuple[Delivery, timedelta | None]]]:
+    """Return the copies that leave, and the messages that wait in their place because SQS denies that they are deleted."""
+    if not copies or may_copy([copy.delivery for copy in copies], batch):
+        return copies, []
+    waiting, last = hold(copies, batch)
+    leaving = [made for copy, why in last if (made := error_copy(copy, why, batch)) is not None]
+    left = {copy.delivery for copy in leaving}
+    return leaving, waiting + [(copy.delivery, None) for copy, _ in last if copy.delivery not in left]
+
+
+def complete(completed: list[Delivery], batch: Batch) -> list[Delivery]:
+    """Delete what is completed here, and return what nothing completes: SQS denied that, and the mapping is not asked."""
+    acknowledge([delivery for delivery in completed if not is_done_with(delivery, batch)], batch)
+    deleted, watch = delete(completed, batch), None if batch.hosted is None else batch.hosted.watch
+    if batch.invocation.record is not None:
+        batch.invocation.record.note_undeleted([each for each in completed if each not in deleted])
+    left_to_mapping = batch.partial and not (watch is not None and watch.late)
+    return [] if left_to_mapping else [delivery for delivery in completed if is_done_with(delivery, batch)]
 
 
 def lose_to_others(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
@@ -277,13 +300,29 @@ def copy_instead(refused: Copy, failure: Failure, batch: Batch) -> Copy | None:
     elif not no_more and (failure.kind != "size" or not isinstance(delivery.error, Exception)):
         return None  # its own queue may take it later, or it was only to wait
     else:
-        settings, platform = invocation.recoverability, invocation.platform
-        error = delivery.error
-        if not isinstance(error, Exception):
-            error = UnreportedFailure(f"its queue took no copy of it, and {no_more}")
-        later = give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
+        later = forward_to_error(delivery, f"its queue took no copy of it, and {no_more}", invocation)
         to = destination(later.to, queue)
     return copy_of(delivery, later, source=queue, to=to, context=batch.time.context)
+
+
+def forward_to_error(delivery: Delivery, why: str, invocation: Invocation) -> Forward:
+    """Return the forwarding of a message to the default error queue with its failure; where this delivery has none, with why it is given up."""
+    error = delivery.error if isinstance(delivery.error, Exception) else UnreportedFailure(why)
+    settings, platform = invocation.recoverability, invocation.platform
+    return give_up(delivery, error, recoverability=settings, platform=platform, now=invocation.clock())
+
+
+def error_copy(copy: Copy, why: str, batch: Batch) -> Copy | None:
+    """Return the copy for the error queue of a message whose own copy may not leave, and which would not be seen again; None where none can be made."""
+    delivery, invocation = copy.delivery, batch.invocation
+    if delivery.given_up or copy.forward.changes.get(FAILED_QUEUE):
+        return copy
+    forward = forward_to_error(delivery, f"no copy of it left because SQS denies DeleteMessage, and {why}", invocation)
+    invocation.settle(delivery, forward)
+    if invocation.record is not None:
+        invocation.record.note_given_up(delivery, forward, delivery.error)
+    made = copy_or_wait(delivery, forward, batch)
+    return None if isinstance(made, timedelta) else made
 
 
 def acknowledge(completed: list[Delivery], batch: Batch) -> None:
@@ -301,6 +340,7 @@ def acknowledge(completed: list[Delivery], batch: Batch) -> None:
 def delete(deliveries: list[Delivery], batch: Batch) -> list[Delivery]:
     """Delete the messages, and return those for which that is confirmed."""
     missed = call_in_tens(DELETE, [(delivery, receipt(delivery)) for delivery in deliveries], NOT_DELETED, batch)
+    note_deletes(deliveries, missed, batch)
     deleted = [delivery for delivery in deliveries if delivery not in missed] if missed else deliveries
     if (record := batch.invocation.record) is not None:
         record.append(deleted, (), batch.invocation.settlement_of)
@@ -329,21 +369,23 @@ def call_in_tens(
     consequence: str,
     batch: Batch,
     to: Queue | None = None,
-) -> list[Delivery]:
-    """Make the calls, to the queue that the messages came from unless another is given; log what failed, and return the deliveries for which
-    they are not confirmed.
+) -> dict[Delivery, Failure]:
+    """Make the calls, to the queue that the messages came from unless another is given; log what failed, and return the failures.
+
+    Of a delete that SQS denies the log says more than of one call; see `note_deletes`.
     """
     invocation, to = batch.invocation, to or batch.queue
-    missed: list[Delivery] = []
+    missed: dict[Delivery, Failure] = {}
     for start in range(0, len(items), MAX_ENTRIES):
         together = items[start : start + MAX_ENTRIES]
         if batch.hosted is not None:
             batch.hosted.release([delivery for delivery, _ in together], batch)
-        if failures := batch.broker.call(operation, to, [entry for _, entry in together]).failures:
-            concerned = [together[n][0] for n in failures]
-            reasons = {failure.reason for failure in failures.values()}
+        failures = batch.broker.call(operation, to, [entry for _, entry in together]).failures
+        failed = {together[number][0]: failure for number, failure in failures.items()}
+        missed |= failed
+        if concerned := [each for each in failed if operation is not DELETE or failed[each].kind != "denied"]:
+            reasons = {failed[each].reason for each in concerned}
             log_failed_call(operation, to, concerned, reasons, consequence, invocation.redact)
-            missed += concerned
     return missed
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from recoverable import Delayed, Failed, Immediate, Message, Recoverability
 from recoverable.aws import SqsEndpoint
 from recoverable.extensions import Heartbeat
-from recoverable_local.testing import SqsWorld, Throttled
+from recoverable.hosting import Batch, Extension, Outcome, Part
+from recoverable_local.testing import Refused, SqsWorld, Throttled, Unreachable
 
 FUNCTION = 60.0
 HANGING = 500.0
@@ -214,6 +216,40 @@ def test_what_completes_in_the_last_moment_is_deleted_here_for_its_answer_may_co
     serve(world, lambda _: world.spend(FUNCTION - 0.3), "a", settle_within=timedelta(seconds=0.1))
 
     assert [entry.what for entry in world.timeline()][-2:] == ["deleted", "attempted"][::-1]
+    assert left(world) == {"jobs": [], "errors": []}
+
+
+def deny(world: SqsWorld) -> None:
+    """Take the right to delete from the function's role, until the messages come back."""
+    world.fail("delete_message_batch", Refused("AccessDenied"), during=2 * FUNCTION - 1)
+    world.fail("settle", Unreachable(), during=2 * FUNCTION - 1)
+
+
+def undone(world: SqsWorld, handler: Callable[[Message], Any], *bodies: str, **settings: Any) -> list[str]:
+    """Serve as above, and return the messages whose success was reported as not done."""
+    outcomes: list[Outcome] = []
+
+    class Told(Extension):
+        def open(self, batch: Batch) -> Part:
+            return cast("Part", SimpleNamespace(settled=outcomes.extend))
+
+    serve(world, handler, *bodies, extensions=(Told(),), **settings)
+    return [each.message.text for each in outcomes if each.facts.action == "complete" and not each.done]
+
+
+def test_a_success_that_sqs_will_not_delete_beside_a_handler_that_hangs_is_reported() -> None:
+    world = SqsWorld()
+    deny(world)
+
+    assert undone(world, Handler(world), "before", "hangs") == ["before"]
+    assert left(world) == {"jobs": [], "errors": []}
+
+
+def test_a_success_of_the_last_moment_that_sqs_will_not_delete_is_reported() -> None:
+    world = SqsWorld()
+    deny(world)
+
+    assert undone(world, lambda _: world.spend(FUNCTION - 0.3), "a", settle_within=timedelta(seconds=0.1)) == ["a"]
     assert left(world) == {"jobs": [], "errors": []}
 
 

@@ -11,7 +11,7 @@ from proof.policies import Granting, own_policy
 from proof.sqs.scenarios import Scenario
 from recoverable import Delayed, Failed, Immediate, Recoverability
 from recoverable.extensions import Heartbeat
-from recoverable_local.testing import Fault, Throttled
+from recoverable_local.testing import Fault, Refused, Throttled, Unreachable
 from recoverable_local.testing.engine.fault_plan import FaultPoint
 
 
@@ -25,6 +25,13 @@ def sqs_is_away(point: FaultPoint, now: float) -> Fault | None:
     """Refuse all batch calls to SQS for the first three minutes."""
     is_down = point.when == "before" and point.what.endswith("_batch")
     return Throttled() if is_down and now < timedelta(minutes=3).total_seconds() else None
+
+
+def deletes_are_denied(point: FaultPoint, now: float) -> Fault | None:
+    """Deny the function's role DeleteMessage for the first ten minutes; by that role the event source mapping deletes, too."""
+    faults: dict[str, Fault] = {"delete_message_batch": Refused("AccessDenied"), "settle": Unreachable()}
+    is_denied = point.when == "before" and now < timedelta(minutes=10).total_seconds()
+    return faults.get(point.what) if is_denied else None
 
 
 TEN_ATTRIBUTES: Mapping[str, Any] = {"attributes": {f"a{n}": f"value {n}" for n in range(9)} | {"b": b"\0"}}
@@ -108,6 +115,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="in process with little time", bodies=("toils", "fails ok"), recoverability=in_process(2, 0)),
     Scenario(name="outage of the error queue", bodies=("fails", "ok"), recoverability=ladder(1, 0), outage=error_queue_is_away),
     Scenario(name="outage of SQS", bodies=("fails", "fails*3 ok"), outage=sqs_is_away),
+    Scenario(name="deletes denied", bodies=("fails", "ok", "fails ok"), recoverability=ladder(0, 1), outage=deletes_are_denied),
+    Scenario(name="deletes denied, immediate retries", bodies=("fails", "fails*3 ok"), outage=deletes_are_denied),
+    Scenario(
+        name="deletes denied, little time", bodies=("toils", "toils ok", "fails"), recoverability=ladder(1, 0), outage=deletes_are_denied,
+    ),
     Scenario(
         name="coroutines", bodies=("fails", "ok", "fails ok"), coroutine=True, endpoint={"concurrency": 2},
         mapping={"concurrency": 1},

@@ -10,7 +10,7 @@ from recoverable_operate.rules._rule import Problem, Unknown, all_of, known, rul
 ON_THE_QUEUE = {
     "sqs:ReceiveMessage": "Lambda cannot poll the queue",
     "sqs:GetQueueAttributes": "Lambda cannot poll the queue",
-    "sqs:DeleteMessage": "messages that were moved or retried later stay, and run again",
+    "sqs:DeleteMessage": "messages stay until the redrive policy takes them, and those that fail wait for the right",
 }
 """The rights that any queue takes ("AWSLambdaSQSQueueExecutionRole", and the calls of this package), and what its lack causes."""
 
