@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 
 import pytest
 
@@ -26,11 +27,13 @@ NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class NoTime:
-    """The context of an invocation whose time is over."""
+    """The context of an invocation whose time is over before its handler begins."""
 
-    @staticmethod
-    def get_remaining_time_in_millis() -> int:
-        return 0
+    def __init__(self) -> None:
+        self._milliseconds = chain([60_000], repeat(0))
+
+    def get_remaining_time_in_millis(self) -> int:
+        return next(self._milliseconds)
 
 
 @pytest.fixture
@@ -45,7 +48,8 @@ def fail(_message: Message) -> None:
 
 def endpoint(limit: RateLimit | None = None) -> SqsEndpoint:
     recoverability = Recoverability(failed=Failed("orders-error"), rate_limit=limit)
-    return SqsEndpoint(fail, recoverability, client=RecordingClient().as_client())
+    hidden = timedelta(minutes=6)
+    return SqsEndpoint(fail, recoverability, client=RecordingClient().as_client(), visibility_timeout=hidden)
 
 
 def counted(log: Log) -> list[tuple[str, str]]:

@@ -96,7 +96,7 @@ class Deadline:
 
     def failure(self, raised: BaseException) -> BaseException:
         """Return how the handler failed that raised this: once it was stopped, by `TimeUp`, whatever it made of that."""
-        if isinstance(raised, TimeUp) or getattr(self, "stopped", None) != self.began:
+        if getattr(self, "stopped", None) != self.began or type(raised) is TimeUp:
             return raised
         return TimeUp().with_traceback(raised.__traceback__)
 
