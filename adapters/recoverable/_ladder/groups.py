@@ -14,6 +14,8 @@ MOST_NAMED = 100
 
 def leaves(exception: BaseException) -> list[BaseException]:
     """Return the exceptions in a group that are no groups, each once, however deep they are; of any other exception, itself."""
+    if not isinstance(exception, BaseExceptionGroup):
+        return [exception]
     return [each for each in linked(exception, members) if not isinstance(each, BaseExceptionGroup)]
 
 
