@@ -88,7 +88,7 @@ def test_what_the_serverless_framework_makes_has_no_findings(
     [
         ("partial-responses", "          functionResponseType: ReportBatchItemFailures\n", ""),
         ("recursive-loop", "RecursiveLoop: Allow", "RecursiveLoop: Terminate"),
-        ("rights", "sqs:ChangeMessageVisibility, ", ""),
+        ("rights", ", sqs:ChangeMessageVisibility", ""),
         ("visibility-timeout", "VisibilityTimeout: 180", "VisibilityTimeout: 60"),
     ],
 )

@@ -146,7 +146,7 @@ WRONG = {
     "visibility-timeout": ("6 * local.timeout", "5 * local.timeout"),
     "max-receive-count": ("maxReceiveCount     = 50", "maxReceiveCount     = 10"),
     "error-queue-retention": ("fourteen_days     = 1209600", "fourteen_days     = 345600"),
-    "rights": ('["sqs:SendMessage", "sqs:GetQueueUrl"]', '["sqs:GetQueueUrl"]'),
+    "rights": ('["sqs:SendMessage"]', '["sqs:GetQueueUrl"]'),
     "variables": ("immediate_retries = 5", "immediate_retries = -5"),
 }
 
