@@ -11,6 +11,7 @@ from recoverable._ladder.decision import Decision, decide
 from recoverable._ladder.delivery import Delivery, carried_in
 from recoverable._ladder.settlement import Platform
 from recoverable.headers import write_date
+from recoverable.hosting import Deadline, Environment
 
 if TYPE_CHECKING:
     from recoverable._ladder.settlement import Counter
@@ -137,6 +138,11 @@ def decision(
         platform=on or platform(),
         now=now,
     )
+
+
+def environment(clock: Callable[[], datetime] | None = None) -> Environment:
+    """Return the environment of an invocation without a client, at the builders' time unless a clock says another."""
+    return Environment(None, clock or Clock(), Deadline)
 
 
 class Clock:

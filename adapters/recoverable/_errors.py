@@ -56,7 +56,7 @@ class HandlerTimeout(Exception):
 class UnreportedFailure(Exception):
     """Raised for a message that was delivered again and again without a recorded outcome.
 
-    Such as after a time-out, a crash or lack of memory.
+    Such as after a time-out, a crash, lack of memory, or a copy that was refused.
     """
 
     __module__ = PUBLIC

@@ -99,7 +99,7 @@ def test_a_handler_longer_than_the_lock_runs_until_it_is_given_up_and_is_never_c
 
     serve(world, orders, {"bad": 70})
 
-    assert given_up(world) == [("bad", "recoverable.UnreportedFailure")]
+    assert given_up(world) == [("bad", "ValueError")]
     assert orders.runs["bad"] <= 3 * 4  # three deliveries for each attempt of the ladder
 
 

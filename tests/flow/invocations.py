@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from builders import Clock, platform, recoverability
+from builders import environment, platform, recoverability
 from recoverable import Message, Recoverability
 from recoverable._flow.deadline import FOREVER
 from recoverable._flow.drive_async import attempt_concurrently
@@ -41,7 +41,7 @@ def invocation(
     """
     own = {} if handler_timeout is None else {"own_seconds": handler_timeout.total_seconds()}
     time = deadline(None if left is None else lambda: left, **own)
-    return Invocation(settings or recoverability(), on or platform(), Clock(), time)
+    return Invocation(settings or recoverability(), on or platform(), environment(), time)
 
 
 def attempt(handler: Callable[[Message], Any], of: Delivery, within: Invocation) -> Settlement:

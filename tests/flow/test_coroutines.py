@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from builders import NOW, NOW_WRITTEN, QUEUE, Boom, Clock, delivery, platform, recoverability, seconds
+from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, environment, platform, recoverability, seconds
 from flow.invocations import attempt, attempts, invocation, logged
 from recoverable import Message
 from recoverable._flow.invocation import Invocation
@@ -317,7 +317,7 @@ def test_when_one_cannot_go_on_none_starts_in_a_later_invocation() -> None:
     clock_reads = ["fine", "fine", "fine", "fine", "fine", "broken", "fine"]
     deadline = Asked(broken_clock)
     group = [delivery(id=f"m-{number}") for number in range(6)]
-    broken = Invocation(recoverability(), platform(), Clock(), deadline)
+    broken = Invocation(recoverability(), platform(), environment(), deadline)
     with pytest.raises(RuntimeError):
         attempts(handle, group, broken, 2)
     before = len(handled)

@@ -13,7 +13,7 @@ from builders import NOW, NOW_WRITTEN, QUEUE, Boom, delivery, platform, recovera
 from flow.invocations import Handler, Rung, Silent, attempt, invocation, logged
 from recoverable import HandlerTimeout, Message, UnreportedFailure
 from recoverable._flow.invocation import Invocation
-from recoverable._flow.settle import settle_on_receipt
+from recoverable._flow.settle import NO_OUTCOME, settle_on_receipt
 from recoverable._ladder.delivery import Delivery
 from recoverable._ladder.settlement import COMPLETE, Forward, Platform, Redeliver, Settlement
 from recoverable.headers import DUE_AT, HELD_SINCE, MESSAGE_ID, PRIOR_ATTEMPTS, REPORTED, STOPPED
@@ -118,7 +118,7 @@ def test_deliveries_without_a_word_climb_the_ladder(
 
     attempt(handler, delivery(unreported=True, **parts), invocation(on=on))
 
-    silence = UnreportedFailure("its deliveries ended without a recorded outcome: time-out, crash or lack of memory")
+    silence = UnreportedFailure(NO_OUTCOME)
     assert handler.handled == []
     assert logged(caplog) == [(logger, repr(silence))]
 

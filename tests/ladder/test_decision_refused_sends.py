@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from builders import ERROR_QUEUE, NOW, QUEUE, Boom, decision, delivery, platform, recoverability, seconds
+from builders import ERROR_QUEUE, QUEUE, Boom, decision, delivery, environment, platform, recoverability, seconds
 from recoverable._flow.invocation import Invocation
 from recoverable._flow.settle import settle_without_attempt
 from recoverable._ladder import delivery as counting
@@ -70,7 +70,7 @@ def test_a_message_that_was_given_up_goes_to_the_configured_error_queue_with_its
 
 
 def test_its_handler_does_not_run() -> None:
-    invocation = Invocation(recoverability(), platform(), lambda: NOW, Deadline())
+    invocation = Invocation(recoverability(), platform(), environment(), Deadline())
 
     settlement = settle_without_attempt(restored(**GIVEN_UP), invocation)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from builders import Boom, delivery, message, platform, recoverability, seconds
+from builders import Boom, delivery, environment, message, platform, recoverability, seconds
 from recoverable import Message
 from recoverable._flow.flow import attempt_each, drive
 from recoverable._flow.invocation import Invocation
@@ -133,7 +133,9 @@ def test_what_cannot_be_sent_is_refused_at_once(parts: dict[str, Any], kind: typ
 
 def attempted(handler: Any, sender: Callable[[], InMemory] = InMemory) -> tuple[Delivery, Invocation]:
     """Return a delivery after its attempt, and the invocation that it was made in; its first send asks for the sender."""
-    invocation = Invocation(recoverability(), platform(), lambda: InMemory().now(), Deadline(), sender=sender)
+    invocation = Invocation(
+        recoverability(), platform(), environment(lambda: InMemory().now()), Deadline(), sender=sender
+    )
     attempt = delivery()
     drive(attempt_each([attempt.message], invocation), handler, invocation.deadline)
     return attempt, invocation

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from builders import NOW, Boom, Clock, delivery, platform, recoverability, seconds
+from builders import NOW, Boom, Clock, delivery, environment, platform, recoverability, seconds
 from flow.invocations import Handler, attempt
 from rate_limit.rate_limited import Instance, Notice, Store, delay_before
 from recoverable import Failed, MessageDeserializationError, RateLimit, RetryAfter
@@ -53,7 +53,7 @@ def waits(error: BaseException, **failed: Any) -> timedelta | None:
     """
     through = Limiter(Breaker(RateLimit(1), lambda *_: None), Clock())
     settings = recoverability().replace(failed=Failed(None, **failed))
-    within = Invocation(settings, platform().replace(longest_delay=None), Clock(), Deadline(), gates=(through,))
+    within = Invocation(settings, platform().replace(longest_delay=None), environment(), Deadline(), gates=(through,))
     settlement = attempt(Handler(error), delivery(id="second"), within)
     is_deferral = isinstance(settlement, Forward) and settlement.changes.get(HELD_SINCE) is not None
     return settlement.delay if isinstance(settlement, Forward) and is_deferral else None

@@ -9,17 +9,18 @@ from recoverable._flow.deadline import FOREVER
 TYPE_CHECKING = False  # see _frozen.py
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
     from typing import Any, Protocol
 
     from recoverable._config import Recoverability
     from recoverable._flow.deadline import Deadline
     from recoverable._flow.settle import Lease
     from recoverable._ladder.delivery import Deferral, Delivery
+    from recoverable._ladder.faults import Redact
     from recoverable._ladder.settlement import Platform, Settlement
     from recoverable._message import Message
     from recoverable._observe.record import Record
     from recoverable._outgoing.outbox import Outbox, Sender
+    from recoverable.hosting import Environment
 
     class Gate(Protocol):
         """Decides whether a message may be attempted now, and what its outcome means for others; it is the core's own, and part of the promise.
@@ -60,7 +61,7 @@ class Invocation:
     Args:
         recoverability: the settings, the error queue resolved.
         platform: what it counts and can do.
-        clock: the time.
+        environment: has the clock, and what the process keeps.
         deadline: how long handlers may run, and what stops plain ones.
         context: the host's, for handlers that ask for it.
         seconds_for_retries: returns for how long retries in process may still start; None when nothing sets a limit.
@@ -80,7 +81,7 @@ class Invocation:
         self,
         recoverability: Recoverability,
         platform: Platform,
-        clock: Callable[[], datetime],
+        environment: Environment,
         deadline: Deadline,
         *,
         context: Any = None,
@@ -94,9 +95,14 @@ class Invocation:
         on_failure: Callable[[Message, BaseException], None] | None = None,
         holds_interruptions: bool = True,
     ) -> None:
-        self.recoverability, self.platform, self.clock, self.deadline = recoverability, platform, clock, deadline
+        self.recoverability, self.platform, self.environment, self.deadline = (
+            recoverability,
+            platform,
+            environment,
+            deadline,
+        )
         self.context, self.gates, self.record, self.sender = context, gates, record, sender
-        self.redact = recoverability.redact
+        self.clock = environment.clock
         self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it
         self.seconds_in_place, self.must_send = seconds_in_place, must_send
         self.on_failure, self.holds_interruptions, self.make_lease = on_failure, holds_interruptions, lease
@@ -110,6 +116,11 @@ class Invocation:
         """True while a message that comes for the first time need only run, and be completed."""
         for gate in gates:
             self.plain = self.plain and gate.quiet
+
+    @property
+    def redact(self) -> Redact | None:
+        """Return the user's redactor."""
+        return self.recoverability.redact
 
     @cached_property
     def lease(self) -> Lease | None:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from recoverable._errors import MessageDeserializationError, TimeUp, UnreportedFailure
+from recoverable._flow.last_failures import last_failure_of, remember
 from recoverable._ladder.backoff import FIRST_DELAY, LONGEST_DELAY, MOST_REDELIVERY, delay_while_redelivered
 from recoverable._ladder.decision import (
     classify_timeout,
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
         def why_not_wait(self, delivery: Delivery, after: timedelta | None) -> str:
             """Return why a message cannot wait in its queue for so long, None for the queue's own time; "" where it can."""
 
+        def why_too_large(self, delivery: Delivery, forward: Forward) -> str:
+            """Return why no copy of a message can be made, so that it stays in its queue; "" where one can."""
+
         def wait_in_order(self, delivery: Delivery, /) -> timedelta | None:
             """Return how long a message waits in its place; None at its last delivery."""
 
@@ -54,7 +58,11 @@ if TYPE_CHECKING:
 LOST = Redeliver(None)
 """The settlement of a message that another delivery may have by now: nothing is done for this one."""
 
-NO_OUTCOME = "its deliveries ended without a recorded outcome: time-out, crash or lack of memory"
+NO_OUTCOME = (
+    "its deliveries ended without a recorded outcome: a time-out, a crash, lack of memory, a lock or visibility timeout that "
+    "ended before its handler did, a copy that was refused, or a ladder that was made smaller"
+)
+"""What may have become of the deliveries of a message: nobody knows which."""
 
 LONGEST_INTENT = 20
 """Characters of a control message's intent that are shown; the longest of NServiceBus's own is Unsubscribe."""
@@ -267,6 +275,7 @@ def settle_on_end(delivery: Delivery, seconds: float, invocation: Invocation) ->
 
 def settle_failure(delivery: Delivery, failure: BaseException, invocation: Invocation) -> Settlement:
     """Return the settlement of a delivery whose attempt failed."""
+    remember(delivery, failure, invocation)
     if (invocation.gates or invocation.on_failure is not None) and is_lost_to_another(delivery, invocation):
         return lose(delivery, invocation)
     if invocation.on_failure is not None:
@@ -351,6 +360,8 @@ def decide_and_report(
     if lease is not None and is_lost and not (why := why or lease.why_not_wait(delivery, None)):
         return lose(delivery, invocation)
     platform, now = platform_for(delivery, event, invocation), invocation.clock()
+    if isinstance(event, Deferral | UnreportedFailure):
+        delivery.last_failure = last_failure_of(delivery, invocation)
     try:
         decision = decide(delivery, event, recoverability=settings, platform=platform, now=now)
         if lease is not None and isinstance(decision.settlement, Forward) and (no_copy := lease.why_no_copy()):
@@ -368,7 +379,10 @@ def decide_and_report(
     except Exception as error:  # noqa: BLE001  # logged; such as for an exception that raises when it is read
         report_undecided(delivery, error, settings.redact)
         return Redeliver(None) if record is None else record.note_undecided(delivery)
-    report(decision, settings.redact, in_text=platform.text_log)
+    stays = ""
+    if lease is not None and isinstance(decision.settlement, Forward):
+        stays = lease.why_too_large(delivery, decision.settlement)
+    report(decision, settings.redact, in_text=platform.text_log, stays=stays)
     return decision.settlement if record is None else record.note(decision)
 
 
@@ -430,7 +444,6 @@ def settle_unsent_in_order(
     why: str,
     invocation: Invocation,
     *,
-    deliveries: int,
     waited: timedelta,
     until_last_round: timedelta = NO_DELAY,
 ) -> Settlement:
@@ -444,14 +457,13 @@ def settle_unsent_in_order(
         to: the queue or topic.
         why: why it did not take what was sent.
         invocation: what it ran in.
-        deliveries: how often the broker has delivered it.
         waited: the time since its first delivery.
         until_last_round: how long its last delivery must wait, because its handler would not run before.
     """
-    left = runs_left(deliveries, invocation.recoverability)
+    left = runs_left(delivery.receives, invocation.recoverability)
     if left <= 0 or waited >= MOST_REDELIVERY:
         delivery.error = OutgoingRefused(
-            f"'{to}' did not take an outgoing message ({why}) at delivery {deliveries}, {waited} after the first; where order is kept "
+            f"'{to}' did not take an outgoing message ({why}) at delivery {delivery.receives}, {waited} after the first; where order is kept "
             "a message cannot wait for ever; send it back from the error queue when the destination takes messages"
         )
         return settle_failure(delivery, delivery.error, invocation)

@@ -25,6 +25,7 @@ from recoverable._ladder.delivery import (
     unreported_failures,
 )
 from recoverable._ladder.faults import message_of
+from recoverable._ladder.last_failure import after_last_failure
 from recoverable._ladder.policy import (
     Action,
     DelayedRetry,
@@ -407,6 +408,9 @@ def forward_failed(action: MoveToError, case: Case) -> Forward:
     """Return the forwarding of a failed message to an error queue, with the headers that say why."""
     changes = copy_headers.move_to_error(case.context, case.platform, case.recoverability.redact)
     changes |= copy_headers.times_of_handler(case.delivery, case.context.now)
+    last = case.delivery.last_failure
+    if last is not None and isinstance(case.context.exception, UnreportedFailure):
+        changes |= after_last_failure(changes, last, case.delivery.receives)
     return Forward(target_of(action, case), NO_DELAY, changes)
 
 

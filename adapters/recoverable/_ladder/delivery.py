@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from recoverable._config import Recoverability
+    from recoverable._ladder.last_failure import LastFailure
     from recoverable._ladder.settlement import Counter, Platform
 
 UNREPORTED_ALLOWANCE = 2
@@ -93,6 +94,7 @@ class Delivery:
         carried: what its headers carry.
         unreported: True if more of its deliveries ended without a recorded outcome than is allowed.
 
+    `receives` is how often the broker has delivered it whatever its place on the ladder, which `deliveries` is where order is kept.
     `native` is the platform's record as it was received, and on Service Bus `properties` are the application
     properties. The rest follows from what it carries: `prior_attempts`, to which each retry in process adds one;
     `due_at`, the time at which a copy that hops is due, None once that has come; `held_since`, the time since which it
@@ -101,11 +103,13 @@ class Delivery:
     unreported delivery would be its failure; `unsent`, True if its handler succeeded and the broker did not take for
     now what it sent; `left_behind`, True if its handler still runs where nothing can stop it. After the attempt `error`
     is the exception that the handler raised, and `handler_seconds` for how long it ran, None where that is not known.
+    `last_failure` is how an earlier attempt failed, where this instance remembers it and the handler does not run now.
     """
 
     suspect = at_limit = unsent = left_behind = False
     error: BaseException | None = None
     handler_seconds: float | None = None
+    last_failure: LastFailure | None = None
     refused_since = ""
     properties: Mapping[str, Any] = NO_HEADERS
 
@@ -113,6 +117,7 @@ class Delivery:
         self, message: Message, deliveries: int = 1, carried: Carried = NOTHING_CARRIED, *, unreported: bool = False
     ) -> None:
         self.message, self.deliveries, self.carried, self.unreported = message, deliveries, carried, unreported
+        self.receives = deliveries
         self.prior_attempts, self.due_at, self.held_since = carried.prior_attempts, carried.due_at, carried.held_since
         self.given_up, self.native = carried.refused_sends > 0 or carried.is_control, message._native
         self.is_plain = not (unreported or self.due_at or self.given_up)

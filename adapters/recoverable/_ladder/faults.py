@@ -65,6 +65,9 @@ LEFT_BEHIND = frozenset(
 EXCEPTION_INFO = "NServiceBus.ExceptionInfo."
 """With this begin the others."""
 
+FRAME, END_OF_INNER = "\n   at ", "   --- End of inner exception stack trace ---"
+"""What a frame begins with in a stack trace of .NET, and what ends the frames of an inner exception."""
+
 OUR_PACKAGES = ("recoverable", "recoverable_local", "recoverable_operate")
 
 Redact = Callable[[str], str]
@@ -85,26 +88,34 @@ def fault_headers(
         now: the time of the failure.
         redact: the user's redactor; None for the texts as they are.
     """
+    machine = {PROCESSING_MACHINE: platform.machine} if platform.machine else {}
+    return {
+        **machine,
+        PROCESSING_ENDPOINT: queue,
+        HOST_ID: host_id(platform.host),
+        HOST_NAME: platform.host,
+        FAILED_QUEUE: queue,
+        **exception_headers(exception, now=now, redact=redact),
+        **{f"{DATA}{redacted(name, redact)}": redacted(text, redact) for name, text in data_of(exception)},
+    }
+
+
+def exception_headers(exception: BaseException, *, now: datetime, redact: Redact | None) -> dict[str, str]:
+    """Return the fault headers that say what failed, and when."""
     shown = ungrouped(exception)
     causes = chain(shown)
     link = text_of(attribute(shown, "help_link"))
     optional = {
-        PROCESSING_MACHINE: platform.machine or None,
         INNER_EXCEPTION_TYPE: type_name(causes[1]) if len(causes) > 1 else None,
         HELP_LINK: None if link is None else redacted(link, redact),
         SOURCE: source_of(shown),
     }
     return {
-        PROCESSING_ENDPOINT: queue,
-        HOST_ID: host_id(platform.host),
-        HOST_NAME: platform.host,
-        FAILED_QUEUE: queue,
         EXCEPTION_TYPE: type_name(shown),
         EXCEPTION_MESSAGE: redacted_text(exception, redact)[:MAX_MESSAGE],
         STACK_TRACE: stack_trace(chain(exception), redact)[:MAX_STACK_TRACE],
         TIME_OF_FAILURE: write_date(now),
         **{name: text for name, text in optional.items() if text is not None},
-        **{f"{DATA}{redacted(name, redact)}": redacted(text, redact) for name, text in data_of(exception)},
     }
 
 
@@ -211,7 +222,7 @@ def stack_trace(causes: list[BaseException], redact: Redact | None) -> str:
     for cause in reversed(causes):
         parts += [redacted(frame, redact) for frame in frames(cause)]
         if cause is not causes[0]:
-            parts.append("   --- End of inner exception stack trace ---")
+            parts.append(END_OF_INNER)
     return "\n".join(parts)
 
 
@@ -225,7 +236,9 @@ def frames(exception: BaseException) -> list[str]:
     for frame, line in reversed(walked):
         if not is_ours(frame):
             module = frame.f_globals.get("__name__", "?")
-            lines.append(f"   at {module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}")
+            lines.append(
+                f"{FRAME[1:]}{module}.{frame.f_code.co_name}() in {absolute(frame.f_code.co_filename)}:line {line}"
+            )
     return lines
 
 

@@ -33,6 +33,7 @@ class Platform(Frozen):
         text_log: True if the host's log keeps nothing but the text of a line (Functions).
         is_source: returns True if a name, as a policy writes it, is that of the queue that a delivery came from; None
             to compare it with the queue's name.
+        key_of: returns what the broker knows a message by over its deliveries, and over all queues; None where nothing is remembered.
         host: the host's name for operators.
         machine: the instance's name for operators; "" where the platform names none.
     """
@@ -46,6 +47,7 @@ class Platform(Frozen):
     sessions: bool = field(default=False, kw_only=True)
     text_log: bool = field(default=False, kw_only=True)
     is_source: Callable[[str, Delivery], bool] | None = field(default=None, kw_only=True)
+    key_of: Callable[[Delivery], object] | None = field(default=None, kw_only=True)
     host: str = field(default="", kw_only=True)
     machine: str = field(default="", kw_only=True)
 

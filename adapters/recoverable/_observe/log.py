@@ -14,7 +14,7 @@ from recoverable._ladder.delivery import Deferral, Delivery
 from recoverable._ladder.faults import Redact, redacted, traceback_in_handler, type_name
 from recoverable._ladder.groups import leaves, ungrouped
 from recoverable._ladder.policy import DelayedRetry, Discard, ImmediateRetry, MoveToError
-from recoverable._ladder.settlement import Redeliver
+from recoverable._ladder.settlement import Forward, Redeliver
 from recoverable._message import Message
 
 if TYPE_CHECKING:
@@ -37,25 +37,27 @@ UNDECIDED = (
 )
 
 
+NO_COPY = "No copy of message '%s' can be sent to '%s': %s"
 USES_DELIVERY = "It waits in its queue, which uses up one of its deliveries."
 
 
-def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = False) -> None:
+def report(decision: Decision, redact: Redact | None = None, *, in_text: bool = False, stays: str = "") -> None:
     """Log a decision: warnings first, then what becomes of the message.
 
     Args:
         decision: the decision.
         redact: the user's redactor, which each line passes.
         in_text: True where the host's log keeps nothing but the text, which then ends with the facts.
+        stays: why the message stays in its queue, because no copy can be made of it; "" where it does not.
     """
     fields = searchable(decision)
     details: dict[str, Any] = {"extra": fields, "redact": redact, "tail": tail_of(fields) if in_text else ""}
-    for warning in decision.warnings:
-        error = decision.raised.get(warning)
-        trace = error and (type(error), error, error.__traceback__)
-        log_safely(policy.warning, "%s", warning, exc_info=trace, **details)
+    report_warnings(decision, details)
     message_id, event, failure = decision.delivery.message.id, decision.event, decision.failure
     info = exception_info(failure) if failure is not None else None
+    if stays and isinstance(decision.settlement, Forward):
+        log_safely(settlement.error, NO_COPY, message_id, decision.settlement.to, stays, exc_info=info, **details)
+        return
     if isinstance(event, Deferral):
         counted = not event.in_place and isinstance(decision.settlement, Redeliver)
         text = "Deferring message '%s' for %s: %s. " + (USES_DELIVERY if counted else "This counts as no attempt.")
@@ -96,6 +98,14 @@ def report_success(delivery: Delivery, now: datetime, redact: Redact | None = No
     text, tail = "Message '%s' succeeded at attempt %d of round %d%s.", tail_of(fields) if in_text else ""
     facts = message.id, message.attempt, message.round, since
     log_safely(complete.info, text, *facts, extra=fields, redact=redact, tail=tail)
+
+
+def report_warnings(decision: Decision, details: dict[str, Any]) -> None:
+    """Log why the action is not the one that the user's policy returned."""
+    for warning in decision.warnings:
+        error = decision.raised.get(warning)
+        trace = error and (type(error), error, error.__traceback__)
+        log_safely(policy.warning, "%s", warning, exc_info=trace, **details)
 
 
 def report_undecided(delivery: Delivery, error: Exception, redact: Redact | None = None) -> None:

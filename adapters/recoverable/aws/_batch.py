@@ -143,7 +143,7 @@ class SqsProcessor:
         time = TimeBudget(context, settings.settle_within, handed_back, environment.kept)
         with environment.deadline(time.for_handlers, self._own_seconds) as deadline:
             invocation = time.invocation = Invocation(
-                self.recoverability, platform, environment.clock, deadline, context=context,
+                self.recoverability, platform, environment, deadline, context=context,
                 record=None if hosted is None else hosted.record, sender=lambda: batch.sender,
                 must_send=lambda: behind().must_send(batch), lease=lambda: batch.lease,
                 seconds_for_retries=time.for_handlers, gates=self._gates(environment), on_failure=on_failure,

@@ -13,8 +13,13 @@ from recoverable._ladder.policy import configured_delay
 from recoverable._ladder.settlement import Redeliver
 from recoverable._limits import NO_DELAY
 from recoverable._message import place
-from recoverable.aws._order import CLOCK_SKEW, hidden_for, settle_expiring, since_first_receive
-from recoverable.aws._restoring import receives
+from recoverable.aws._order import (
+    CLOCK_SKEW,
+    hidden_for,
+    let_run_on_smaller_ladder,
+    settle_expiring,
+    since_first_receive,
+)
 
 if TYPE_CHECKING:
     from recoverable._config import Delayed
@@ -46,6 +51,7 @@ def fifo_batch(batch: Batch, unfinished: list[Delivery]) -> MessageGroups:
     if len(deliveries) > 1:
         log.warning(HELD_BACK, len(deliveries), deliveries[0].message.queue)
         forgive_held_back(by_group, now, hidden)
+    let_run_on_smaller_ladder(deliveries, batch)
     for delivery in deliveries:
         if (settlement := settle_on_receipt(delivery, batch)) is not None:
             invocation.settle(delivery, settlement)
@@ -90,7 +96,7 @@ def suspects_last(by_group: list[MessageGroup], now: datetime, hidden: float) ->
     suspects = [group for group in by_group if is_suspect(group[0], now, hidden)]
     by_receives: dict[int, list[MessageGroup]] = {}
     for group in suspects:
-        by_receives.setdefault(receives(group[0]), []).append(group)
+        by_receives.setdefault(group[0].receives, []).append(group)
     ordered = [group for _, alike in sorted(by_receives.items()) for group in rotated_groups(alike)]
     return [group for group in by_group if group not in suspects] + ordered
 
@@ -103,7 +109,7 @@ def rotated_groups(alike: list[MessageGroup]) -> list[MessageGroup]:
     """
     by_name = sorted(alike, key=lambda group: group[0].message.group_id or "")
     head = by_name[0][0]
-    place = max(receives(head) - head.message.round - 2, 0) % len(by_name)
+    place = max(head.receives - head.message.round - 2, 0) % len(by_name)
     return by_name[place:] + by_name[:place]
 
 
@@ -133,7 +139,7 @@ def wait(delivery: Delivery, batch: Batch) -> Settlement | None:
     if delay is None or since is None:
         return None
     # the last delivery must not come too early again: no handler would run any more
-    if runs_left(receives(delivery), invocation.recoverability) == 1:
+    if runs_left(delivery.receives, invocation.recoverability) == 1:
         delay = until_last_round(delivery.message.id, since, delayed, longest)
     return decide_and_report(delivery, Deferral(delay, TOO_EARLY), invocation)
 
@@ -146,7 +152,7 @@ def is_suspect(delivery: Delivery, now: datetime, hidden: float) -> bool:
         now: the time.
         hidden: the shortest time in seconds for which a message that was received stays hidden.
     """
-    since, before = since_first_receive(delivery, now), receives(delivery) - 1
+    since, before = since_first_receive(delivery, now), delivery.receives - 1
     return before > 0 and (since is None or since.total_seconds() >= before * hidden)
 
 
@@ -164,9 +170,7 @@ def settle_unsent_in_group(delivery: Delivery, to: str, why: str, batch: Batch) 
     until = until_last_round(
         delivery.message.id, waited, invocation.recoverability.delayed, timedelta(seconds=batch.time.longest_visibility)
     )
-    return settle_unsent_in_order(
-        delivery, to, why, invocation, deliveries=receives(delivery), waited=waited, until_last_round=until
-    )
+    return settle_unsent_in_order(delivery, to, why, invocation, waited=waited, until_last_round=until)
 
 
 CLOCK_TOLERANCE = timedelta(seconds=1)

@@ -24,13 +24,13 @@ from recoverable._sqs.batches import CHANGE_VISIBILITY, MAX_ENTRIES
 from recoverable._sqs.queues import LONGEST_VISIBILITY
 from recoverable.aws._order import CLOCK_SKEW, held_longest_first, since_first_receive
 from recoverable.aws._records import date_sent, first_received
-from recoverable.aws._restoring import receives
-from recoverable.aws._settle import log_failed_call, receipt
+from recoverable.aws._settle import log_failed_call, receipt, why_too_large
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Forward
     from recoverable._sqs.attributes import QueueAttributes
     from recoverable._sqs.broker import Broker
     from recoverable.aws._batch import Batch
@@ -203,10 +203,11 @@ def late_by(receive: Receive, began: float) -> float:
 
 class Memory:
     """The memory that a process has of a queue: what SQS said last of its settings, and when it is asked again; whether it may still say them;
-    by how much an invocation began late, and which; and on a FIFO queue that a warning of long delays was given.
+    the shortest visibility timeout that it has said; by how much an invocation began late, and which; and on a FIFO queue that a warning of long
+    delays was given.
     """
 
-    attributes = UNKNOWN
+    attributes, shortest_timeout = UNKNOWN, inf
     ask_at = late_at = NEVER
     late_by = 0.0
     may_still_say = is_warned_of_delays = False
@@ -256,6 +257,8 @@ class KnownQueue:
         now, memory = self.now(), self.memory
         if not isinstance(asked, Failure):
             memory.attributes, memory.ask_at, memory.may_still_say = asked, now + ASK_AGAIN, False
+            if asked.visibility_timeout is not None:
+                memory.shortest_timeout = min(memory.shortest_timeout, asked.visibility_timeout)
             return
         memory.ask_at = now + (ASK_AGAIN if asked.is_for_good else ASK_SOON)
         memory.may_still_say = memory.attributes is UNKNOWN and not asked.is_for_good
@@ -269,6 +272,13 @@ class KnownQueue:
         return float(said) if said is not None else setting.total_seconds() if setting else self._batch.time.total
 
     @property
+    def shortest_timeout(self) -> float:
+        """Return the shortest visibility timeout that SQS has said to this process; where it said none, the function's time-out."""
+        self._read()
+        said = self.memory.shortest_timeout
+        return said if said < inf else self._batch.time.total
+
+    @property
     def retention(self) -> timedelta:
         """Return for how long the queue keeps a message: as the setting says, else as SQS does, else four days."""
         said = self.attributes.retention
@@ -279,7 +289,7 @@ class KnownQueue:
         and a delivery can be spared for asking: one that takes none of those that are forgiven.
         """
         is_unknown = self.memory.may_still_say and self._batch.settings.retention is None
-        if is_unknown and runs_left(receives(delivery), self._batch.invocation.recoverability) > UNREPORTED_ALLOWANCE:
+        if is_unknown and runs_left(delivery.receives, self._batch.invocation.recoverability) > UNREPORTED_ALLOWANCE:
             return LONGEST_DELAY
         return timedelta(seconds=self._batch.time.longest_visibility)
 
@@ -295,7 +305,14 @@ class KnownQueue:
     def why_no_receive(self, delivery: Delivery) -> str:
         """Return why SQS gives out a message no more; "" where it does."""
         most = self.attributes.max_receives
-        return NO_MORE_RECEIVES % most if most is not None and receives(delivery) >= most else ""
+        return NO_MORE_RECEIVES % most if most is not None and delivery.receives >= most else ""
+
+    def share_of_retention(self, delivery: Delivery) -> timedelta:
+        """Return how long a message may wait each time so that all receives that `maxReceiveCount` leaves it come before it expires."""
+        sent_at, most = date_sent(delivery.message), self.attributes.max_receives
+        age = NO_DELAY if sent_at is None else self.now_at_sqs() - sent_at
+        left = 0 if most is None else max(most - delivery.receives, 0)
+        return max(self.retention - age, NO_DELAY) / (left + 2)
 
     def why_it_expires(self, delivery: Delivery, after: timedelta | None) -> str:
         """Return why a message would not be seen again that waits so long; "" where it would.
@@ -339,10 +356,14 @@ class HiddenLease:
         why = self.queue.why_no_receive(delivery)
         return why or ("" if after is not None else self.queue.why_it_expires(delivery, after))
 
+    def why_too_large(self, delivery: Delivery, forward: Forward) -> str:
+        """Return why no copy of a message can be made; "" where one can."""
+        return why_too_large(delivery, forward, self._batch)
+
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message stays hidden whose copy may not leave, longer each time; None at its last delivery."""
         most = self.queue.attributes.max_receives
-        return self.queue.growing_wait(delivery, MANY if most is None else most - receives(delivery))
+        return self.queue.growing_wait(delivery, MANY if most is None else most - delivery.receives)
 
     def why_no_copy(self) -> str:
         """Return "": what is lost to another delivery sends none."""
@@ -491,14 +512,18 @@ class OrderedLease:
             return why
         if (sent_at := date_sent(delivery.message)) is not None:
             wait = timedelta(seconds=queue.visibility_timeout) if after is None else after
-            age, is_first = queue.now_at_sqs() - sent_at, receives(delivery) == 1
+            age, is_first = queue.now_at_sqs() - sent_at, delivery.receives == 1
             if uses_half(delivery, age, wait, retention=queue.retention, is_first=is_first):
                 report_half_used(delivery.message, queue.retention)
         return ""
 
+    def why_too_large(self, delivery: Delivery, forward: Forward) -> str:
+        """Return why no copy of a message can be made; "" where one can."""
+        return why_too_large(delivery, forward, self._batch)
+
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message stays hidden that waits in its place, longer each time; None at its last delivery."""
-        return self.queue.growing_wait(delivery, runs_left(receives(delivery), self._batch.invocation.recoverability))
+        return self.queue.growing_wait(delivery, runs_left(delivery.receives, self._batch.invocation.recoverability))
 
     def why_no_copy(self) -> str:
         """Return "": copies go to the error queue alone."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from recoverable._errors import UnreportedFailure
 from recoverable._flow.settle import NO_OUTCOME, decide_and_report, hand_back, settle_without_attempt
-from recoverable._ladder.delivery import Delivery, delivery_of
+from recoverable._ladder.delivery import UNREPORTED_ALLOWANCE, Delivery, delivery_of
 from recoverable._limits import NO_DELAY
+from recoverable._sqs.clock import CLOCKS_AGREE
 from recoverable._sqs.queues import LONGEST_DELAY
 from recoverable.aws._records import first_received
 from recoverable.aws._undeleted import settle_kept
@@ -39,6 +41,7 @@ def standard_batch(batch: Batch) -> MessageGroups:
     came_before = any(delivery.deliveries > 1 for delivery in restored)
     # of what came for the first time it is known until when it is hidden, so it has time until something fails
     not_hidden = {*batch.lease.hide_to_the_end()} if came_before else set()
+    let_run_on_smaller_ladder(restored, batch)
     settled = settle_kept(batch)
     settled += settle_without_handler([each for each in restored if each not in settled], invocation)
     clear_reported(restored, invocation.clock(), hidden_for(batch))
@@ -93,18 +96,46 @@ def clear_reported(deliveries: list[Delivery], now: datetime, hidden_for: float)
             delivery.suspect = age is None or not -CLOCK_SKEW <= age.total_seconds() < hidden_for - CLOCK_SKEW
 
 
+def let_run_on_smaller_ladder(deliveries: list[Delivery], batch: Batch) -> None:
+    """Note of those that have come in too short a time for so many unreported deliveries that their handlers run: they fail as any other.
+
+    An attempt that failed shows its message at once. So a ladder that is made smaller meanwhile finds more deliveries than it grants.
+    """
+    for delivery in deliveries:
+        if delivery.unreported and (most := most_unreported(delivery, batch)) <= UNREPORTED_ALLOWANCE:
+            delivery.unreported, delivery.at_limit = False, most == UNREPORTED_ALLOWANCE
+
+
+def most_unreported(delivery: Delivery, batch: Batch) -> float:
+    """Return how many deliveries of a message can be unreported at most, for each hid it until its visibility timeout ended; infinity where the
+    times do not say it.
+    """
+    queue = batch.lease.queue
+    hidden, age = hidden_by(queue.shortest_timeout, batch), since_first_receive(delivery, queue.now_at_sqs())
+    if age is None or not queue.is_dated or hidden <= 0 or batch.time.for_handlers is None:
+        return inf
+    before = 0 if delivery.originals_reported else delivery.prior_attempts
+    seconds = age.total_seconds() + CLOCKS_AGREE
+    return inf if seconds < 0 else before + seconds // hidden
+
+
 def hidden_for(batch: Batch) -> float:
     """Return the shortest time in seconds for which a message that was received stays hidden; 0 when that is unknown."""
     time, setting = batch.time, batch.settings.visibility_timeout
     if time.for_handlers is None:
         return 0.0
-    shortest = min(time.total, beat) if (beat := batch.hides_for) else time.total
-    if setting is not None:
-        shortest = min(shortest, setting.total_seconds())
-    elif not batch.queue.fifo and any(each.deliveries > 1 for each in batch.restored):
+    shortest = time.total
+    if setting is None and not batch.queue.fifo and any(each.deliveries > 1 for each in batch.restored):
         shortest = min(shortest, batch.lease.queue.visibility_timeout)
-    text = os.environ.get(REDELIVER_AFTER, "")
-    return min(shortest, int(text)) if text.isascii() and text.isdigit() else shortest
+    return hidden_by(shortest, batch)
+
+
+def hidden_by(timeout: float, batch: Batch) -> float:
+    """Return for how many seconds messages stay hidden that a queue hides for this long: shorter where a heartbeat, the setting or a local host says so."""
+    setting, text = batch.settings.visibility_timeout, os.environ.get(REDELIVER_AFTER, "")
+    shorter = timeout if setting is None else min(timeout, setting.total_seconds())
+    shorter = min(shorter, int(text)) if text.isascii() and text.isdigit() else shorter
+    return min(shorter, beat) if (beat := batch.hides_for) else shorter
 
 
 def since_first_receive(delivery: Delivery, now: datetime) -> timedelta | None:

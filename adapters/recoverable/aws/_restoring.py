@@ -85,11 +85,6 @@ def broker_count(text: str) -> int:
     return max(int(text), 1) if len(text) < len(str(MAX_COUNT)) else MAX_COUNT
 
 
-def receives(delivery: Delivery) -> int:
-    """Return how often SQS delivered the message, this time included."""
-    return broker_count((delivery.native.get("attributes") or {}).get("ApproximateReceiveCount", "1"))
-
-
 def no_event(event: object, records: list[Record], error: Exception) -> ValueError:
     """Return the error for an event whose queue cannot be read.
 

@@ -75,7 +75,8 @@ class SqsSettings(Frozen):
         """Return what a queue counts and can do, with the names by which operators know the function and this instance's log stream."""
         function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "")
         machine = os.environ.get("AWS_LAMBDA_LOG_STREAM_NAME", "" if function else "local")  # SnapStart names none
-        platform = Platform(redelivers_only=fifo, is_source=is_source, host=function or "local", machine=machine)
+        host = function or "local"
+        platform = Platform(redelivers_only=fifo, is_source=is_source, key_of=sqs_key, host=host, machine=machine)
         return platform if fifo else platform.replace(counter=self.counter, longest_delay=self.longest_delay)
 
 
@@ -97,6 +98,11 @@ def is_source(name: str, delivery: Delivery) -> bool:
     """True if a name, an ARN or a URL is that of the queue that a delivery came from."""
     is_its_own: bool = options().names_source(name, delivery.native["eventSourceARN"])
     return is_its_own
+
+
+def sqs_key(delivery: Delivery) -> tuple[str, str]:
+    """Return the queue and the id by which SQS knows a message."""
+    return delivery.native["eventSourceARN"], delivery.native["messageId"]
 
 
 def options() -> Any:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from recoverable._errors import TooLarge, UnreportedFailure
 from recoverable._flow.settle import LOST, is_lost_to_another
-from recoverable._ladder.backoff import LONGEST_DELAY, pauses
+from recoverable._ladder.backoff import LONGEST_DELAY, LONGEST_REDELIVERY, pauses
 from recoverable._ladder.decision import deferral_after_refusal, give_up
 from recoverable._ladder.delivery import delivery_of
 from recoverable._ladder.faults import FAILED_QUEUE
 from recoverable._ladder.settlement import COMPLETE, Complete, Forward, Redeliver
+from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely
 from recoverable._sqs.answers import describe_error
-from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, SEND, batches
+from recoverable._sqs.batches import CHANGE_VISIBILITY, DELETE, MAX_ENTRIES, MAX_SIZE, SEND, batches
 from recoverable._sqs.names import destination, is_same
 from recoverable._sqs.wire import control_entry, wire_of
 from recoverable.aws._copies import copy_of, identity, without_faults
@@ -55,6 +56,9 @@ SHOWN_TO_OTHERS = (
     "%d messages from '%s' were shown to others before they were settled. Nothing is sent for them, and they are delivered again. "
     "Raise the queue's VisibilityTimeout to six times the function's time-out and the batching window."
 )
+
+SURELY_SMALL = MAX_SIZE // 5
+"""Characters of a message of which there is room for a copy: each is four bytes at most, and headers of ours are fewer than the rest."""
 
 STAY = "They stay on the queue and will be redelivered after their visibility timeout."
 WAIT = "They wait on '{}' and are sent again without running their handler, up to 15 minutes apart."
@@ -176,11 +180,10 @@ def sort_by_settlement(deliveries: list[Delivery], batch: Batch) -> Work:
             case Redeliver(after=after):
                 work.redelivered.append((delivery, after))
             case Forward() as forward:
-                made = copy_or_wait(delivery, forward, batch)
-                if made is None or isinstance(made, timedelta):
-                    work.redelivered.append((delivery, made))
+                if (copy := copy_or_none(delivery, forward, batch)) is not None:
+                    work.copies.append(copy)
                 else:
-                    work.copies.append(made)
+                    work.redelivered.append((delivery, longer_wait(delivery, batch, forward.delay)))
             case None:
                 work.redelivered.append((delivery, None))  # never decided: it comes back
             case _:
@@ -188,12 +191,8 @@ def sort_by_settlement(deliveries: list[Delivery], batch: Batch) -> Work:
     return work
 
 
-def copy_or_wait(delivery: Delivery, forward: Forward, batch: Batch) -> Copy | timedelta | None:
-    """Return the copy to send; where none can be made, how long the message stays hidden, so that the broker's redrive policy takes it in the
-    end, or None for the queue's own time-out.
-
-    It never comes back at once: without a redrive policy it would go on without a pause. Its neighbours do not suffer.
-    """
+def copy_or_none(delivery: Delivery, forward: Forward, batch: Batch) -> Copy | None:
+    """Return the copy to send; None where none can be made, so that the message stays until the broker's redrive policy takes it."""
     queue = batch.queue
     try:
         to = queue if forward.to == queue.name else destination(forward.to, queue)
@@ -204,10 +203,17 @@ def copy_or_wait(delivery: Delivery, forward: Forward, batch: Batch) -> Copy | t
     except Exception as error:  # noqa: BLE001  # such as attributes that no client of SQS wrote; it is logged, and the message will be redelivered
         log_not_settled(delivery, NO_COPY.format(forward.to, type(error).__name__), batch)
         return None
-    if copy is None:
+    if copy is None and delivery.given_up:  # of others the decision has said it
         log_not_settled(delivery, TOO_LARGE, batch)
-        return forward.delay or None
     return copy
+
+
+def why_too_large(delivery: Delivery, forward: Forward, batch: Batch) -> str:
+    """Return why a message stays on its queue of which no copy can be made, because it is too large; "" where one can."""
+    record, queue = delivery.native, batch.queue
+    if len(record["body"]) + len(str(record.get("messageAttributes"))) < SURELY_SMALL:
+        return ""
+    return "" if copy_of(delivery, forward, source=queue, to=queue) else TOO_LARGE
 
 
 def send_and_delete(copies: list[Copy], batch: Batch) -> list[Delivery]:
@@ -321,8 +327,7 @@ def error_copy(copy: Copy, why: str, batch: Batch) -> Copy | None:
     invocation.settle(delivery, forward)
     if invocation.record is not None:
         invocation.record.note_given_up(delivery, forward, delivery.error)
-    made = copy_or_wait(delivery, forward, batch)
-    return None if isinstance(made, timedelta) else made
+    return copy_or_none(delivery, forward, batch)
 
 
 def acknowledge(completed: list[Delivery], batch: Batch) -> None:
@@ -394,17 +399,26 @@ def receipt(delivery: Delivery) -> Entry:
     return {"ReceiptHandle": delivery.native["receiptHandle"]}
 
 
-def longer_wait(delivery: Delivery, batch: Batch) -> timedelta | None:
-    """Return how long a message that could not be sent stays hidden: as long again as since its first receive, up to 15 minutes or the queue's
-    own time-out, whichever is longer.
+def longer_wait(delivery: Delivery, batch: Batch, least: timedelta = NO_DELAY) -> timedelta | None:
+    """Return how long a message stays hidden of which no queue took a copy: as long again as since its first receive, up to 15 minutes, an
+    hour on a FIFO queue, or the queue's own time-out, whichever is longer.
 
-    Return None to leave it to the queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using
-    Lambda with Amazon SQS").
+    It is shorter where the receives that are left would last for longer than the queue keeps the message. Return None to leave it to the
+    queue's time-out, which is taken to be six times the function's where it is not known (Lambda, "Using Lambda with Amazon SQS").
+
+    Args:
+        delivery: the message.
+        batch: what it came in.
+        least: how long it waits at least, such as for a retry.
     """
     beat = timedelta(seconds=batch.hides_for)
-    own = beat or batch.settings.visibility_timeout or timedelta(seconds=6 * batch.time.total)
+    said = batch.lease.queue.attributes.visibility_timeout
+    own = beat or batch.settings.visibility_timeout or timedelta(seconds=said or 6 * batch.time.total)
     since = since_first_receive(delivery, batch.invocation.clock())
-    return None if since is None or since < own else min(since, max(LONGEST_DELAY, own))
+    if since is None or since < own:
+        return least if least > own else None
+    longest = max(LONGEST_REDELIVERY if batch.queue.fifo else LONGEST_DELAY, own)
+    return min(max(least, min(since, longest)), max(batch.lease.queue.share_of_retention(delivery), own))
 
 
 def log_not_settled(delivery: Delivery, why: str, batch: Batch) -> None:

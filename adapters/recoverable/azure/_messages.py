@@ -103,6 +103,12 @@ def is_source(name: str, delivery: Delivery) -> bool:
     return name.lower() == delivery.message.queue.lower()
 
 
+def service_bus_key(delivery: Delivery) -> tuple[object, ...]:
+    """Return the queue, the number and the time by which Service Bus knows a message; a queue that is made anew counts from 1 again."""
+    native = delivery.native
+    return delivery.message.queue.lower(), native.sequence_number, native.message_id, native.enqueued_time_utc
+
+
 def aware(moment: datetime | None) -> datetime | None:
     """Return the moment in UTC; the host means UTC where it leaves the zone out."""
     if moment is None or moment.tzinfo is None:

@@ -23,7 +23,7 @@ from recoverable._service_bus.wire import (
     typed,
 )
 from recoverable.azure._copies import broker_id, identity
-from recoverable.azure._messages import aware, delivered
+from recoverable.azure._messages import aware
 from recoverable.headers import CORRELATION_ID, MESSAGE_ID, ORIGIN, sendable
 from recoverable.nservicebus.acknowledgements import acknowledgements, log_not_acknowledged
 
@@ -225,9 +225,8 @@ def settle_failed_send(delivery: Delivery, refused: Unsent, work: Processing, *,
         )
         return settle_failure(delivery, delivery.error, invocation)
     if invocation.platform.redelivers_only:
-        deliveries = delivered(delivery.native.delivery_count)
-        waited = delay_after_refusal(deliveries - 1)  # nobody knows since when the session waits
-        return settle_unsent_in_order(delivery, to, failure.reason, invocation, deliveries=deliveries, waited=waited)
+        waited = delay_after_refusal(delivery.receives - 1)  # nobody knows since when the session waits
+        return settle_unsent_in_order(delivery, to, failure.reason, invocation, waited=waited)
     if failure.is_unknown:
         return settle_unknown(delivery, to, failure.reason, invocation, most_refusals(work))
     return settle_unsent(delivery, to, failure.reason, invocation)

@@ -133,7 +133,7 @@ class Processor(Frozen):
             return LockLease(invocation, environment, self.settings.lock, began)
 
         invocation = Invocation(
-            self.settings.recoverability, self.platform, environment.clock, deadline, context=context,
+            self.settings.recoverability, self.platform, environment, deadline, context=context,
             seconds_for_retries=countdown(environment, self.times.for_retries),
             seconds_in_place=None if in_place is None else countdown(environment, time_here(environment, in_place)),
             gates=() if (limit := self.settings.recoverability.rate_limit) is None else gates_of(self, limit, self.settings.recoverability.redact, environment), record=record, sender=lambda: settling().outgoing_sender(environment, self.settings),

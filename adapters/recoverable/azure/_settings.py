@@ -15,7 +15,7 @@ from recoverable._observe.extension import Setup
 from recoverable._observe.parts import prepare
 from recoverable._service_bus import app_settings
 from recoverable._service_bus.app_settings import LOCK_DURATION, duration, find_setting, resolved
-from recoverable.azure._messages import is_source
+from recoverable.azure._messages import is_source, service_bus_key
 from recoverable.azure._waiting import LONGEST_LOCK, check_delays, host_options, longest_wait, without_margin
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class ServiceBusSettings(Frozen):
         """Return what the queue on this host counts and can do."""
         return Platform(
             "header" if self.batch else "native", shared_process=True, sessions=bool(self.sessions), text_log=True,
-            is_source=is_source, redelivers_only=self.is_ordered, longest_delay=times.in_place if self.is_ordered else None,
+            is_source=is_source, key_of=service_bus_key, redelivers_only=self.is_ordered, longest_delay=times.in_place if self.is_ordered else None,
             host=app_settings.host(os.environ), machine=app_settings.machine(os.environ),
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from recoverable._ladder.policy import configured_delay
 from recoverable._limits import NO_DELAY
 from recoverable._observe.log import log_safely, report_half_used
 from recoverable._service_bus.host_json import host_file, read_host_json
-from recoverable.azure._messages import aware, delivered
+from recoverable.azure._messages import aware
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from recoverable._config import Delayed
     from recoverable._flow.invocation import Invocation
     from recoverable._ladder.delivery import Delivery
+    from recoverable._ladder.settlement import Forward
     from recoverable._service_bus.host_json import HostOptions
     from recoverable.azure._processor import Processing
     from recoverable.hosting import Environment
@@ -126,15 +127,18 @@ class SessionLease:
         age, retention = self._invocation.clock() - began, ends - began
         wait = min(after or NO_DELAY, time_left(self._invocation))
         why = why_it_expires(delivery, age, wait, retention=retention, invocation=NO_DELAY)
-        is_first = delivered(delivery.native.delivery_count) == 1
+        is_first = delivery.receives == 1
         if not why and uses_half(delivery, age, wait, retention=retention, is_first=is_first):
             report_half_used(delivery.message, retention)
         return why
 
+    def why_too_large(self, _: Delivery, __: Forward) -> str:
+        """Return "": a copy has room for a message that has come, if for no header of ours."""
+        return ""
+
     def wait_in_order(self, delivery: Delivery) -> timedelta | None:
         """Return how long a message still waits here before it is handed back; None at its last delivery."""
-        deliveries = delivered(delivery.native.delivery_count)
-        is_last = runs_left(deliveries, self._invocation.recoverability) <= 0
+        is_last = runs_left(delivery.receives, self._invocation.recoverability) <= 0
         return None if is_last else time_left(self._invocation)
 
     def why_no_copy(self) -> str:
@@ -168,6 +172,10 @@ class LockLease:
 
     def why_not_wait(self, *_: object) -> str:
         """Return "": it does not wait, it is delivered again at once."""
+        return ""
+
+    def why_too_large(self, _: Delivery, __: Forward) -> str:
+        """Return "", as `SessionLease` does."""
         return ""
 
     def wait_in_order(self, _: Delivery) -> None:

@@ -15,7 +15,7 @@ def came(name: str, receives: int = 1, *, since: float = 0, round_: int = 0) -> 
     """Return a group of one record that was received so often, for the first time so many seconds ago."""
     first = str(round((NOW.timestamp() - since) * 1000))
     attributes = {"ApproximateReceiveCount": str(receives), "ApproximateFirstReceiveTimestamp": first}
-    return [delivery(round=round_, native={"attributes": attributes}, group_id=name)]
+    return [delivery(deliveries=receives, round=round_, native={"attributes": attributes}, group_id=name)]
 
 
 def order(*groups: MessageGroup) -> str:
