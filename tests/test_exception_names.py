@@ -31,6 +31,7 @@ NAMES = {
     "recoverable_operate._stamp.service_bus_client.NotStamped",
     "recoverable_operate.errors._aws.messages.Unsendable",
     "recoverable_operate.errors._azure.messages.UncopyableBody",
+    "recoverable_operate.templates._document.MissingValue",
     "recoverable_operate.templates._document.RefusedValue",
     "recoverable_operate.templates._document.TemplateError",
     "recoverable_operate.rules._rule.NotUnderstood",

@@ -96,6 +96,7 @@ class Meter:
             world.kept,
             sleep=world.sleep,
             call_within=world.call_within,
+            seconds=world.seconds,
         )
 
     def _received(self, event: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def test_a_sender_refuses_or_keeps_by_the_kind_of_a_failed_call(answer: Answer) 
     outcome = sender_to(Client(answer.as_error())).send(QUEUE_URL, [{}])
 
     refused = Sent([], {0: failure.reason})
-    assert outcome == (refused if failure.is_for_good else Sent([], {}, failure.reason))
+    assert outcome == (refused if failure.is_for_good else Sent([], {}, failure.reason, busy=failure.kind == "busy"))
 
 
 def test_a_sender_says_of_each_entry_what_became_of_it() -> None:
@@ -87,7 +87,7 @@ def test_a_sender_says_of_each_entry_what_became_of_it() -> None:
 
     outcome = sender_to(client).send(QUEUE_URL, [{}, {}, {}])
 
-    assert outcome == Sent([0], {1: "InvalidMessageContents no"}, "Throttled no")
+    assert outcome == Sent([0], {1: "InvalidMessageContents no"}, "Throttled no", busy=True)
 
 
 def test_a_sender_asks_a_queue_once_that_refuses_all() -> None:

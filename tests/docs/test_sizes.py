@@ -14,7 +14,7 @@ BUDGETS = {
     "start/azure.md": 900,
     "start/wrap.md": 800,
     "start/is-it-for-you.md": 700,
-    "use/retries.md": 1300,
+    "use/retries.md": 1450,
     "use/handlers.md": 700,
     "use/time-outs-and-crashes.md": 1100,
     "use/sending.md": 800,

@@ -88,8 +88,8 @@ def test_the_function_pauses_its_own_trigger(monkeypatch: pytest.MonkeyPatch) ->
 
 def paused_by(callback: Any) -> str:
     """Return the function whose trigger a callback pauses or lets run."""
-    name: str = callback.__self__.store._function
-    return name
+    name: list[str] = callback.__self__.store._function
+    return ":".join(name)
 
 
 def test_the_probe_takes_messages_of_the_functions_queue(monkeypatch: pytest.MonkeyPatch) -> None:

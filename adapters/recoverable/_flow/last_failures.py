@@ -1,4 +1,4 @@
-"""Remember how the last attempt of each message failed: a later delivery, whose handler does not run, cannot say it. What is forgotten costs a reason, never a message."""
+"""Remember how the last attempt of each message failed, for a later delivery whose handler does not run. Forgetting one costs a reason, no message."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ EXCEPTION_INFO = "NServiceBus.ExceptionInfo."
 """With this begin the others."""
 
 FRAME, END_OF_INNER = "\n   at ", "   --- End of inner exception stack trace ---"
-"""What a frame begins with in a stack trace of .NET, and what ends the frames of an inner exception."""
+"""Begins a frame in a stack trace of .NET, and what ends the frames of an inner exception."""
 
 OUR_PACKAGES = ("recoverable", "recoverable_local", "recoverable_operate")
 
