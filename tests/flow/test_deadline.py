@@ -351,3 +351,21 @@ class Once(Deadline):
     """A deadline of one test alone."""
 
     __slots__ = ()
+
+
+def test_where_no_alarm_can_be_set_the_handlers_behind_run_all_the_same() -> None:
+    """Elsewhere than in the main thread, and on Windows."""
+    ran: list[int] = []
+
+    def handle() -> None:
+        with Deadline(lambda: TIMEOUT, TIMEOUT) as deadline:
+            for number in range(3):
+                deadline.seconds_left()
+                deadline.arm()
+                ran.append(number)
+            assert deadline.handler is None
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(handle).result()
+
+    assert ran == [0, 1, 2]

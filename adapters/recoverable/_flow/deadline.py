@@ -98,7 +98,7 @@ class Deadline:
         """Return how the handler failed that raised this: once it was stopped, by `TimeUp`, whatever it made of that."""
         if getattr(self, "stopped", None) != self.began or type(raised) is TimeUp:
             return raised
-        return TimeUp().with_traceback(raised.__traceback__)
+        return TimeUp().with_traceback(BaseException.__dict__["__traceback__"].__get__(raised))
 
     def arm(self) -> None:
         """Have the alarm raise `TimeUp` in the handler at `ends`, and again as long as it does not end; outside a handler it does nothing."""
@@ -123,8 +123,9 @@ class Deadline:
     def _set(self, seconds: float) -> None:
         now, is_first = monotonic(), self._before is None
         if is_first or getsignal(SIGALRM) is not self.handler:
-            ours = self.handler = self.handler or self._ring
+            ours = self.handler or self._ring
             handler = signal.signal(SIGALRM, ours)
+            self.handler = ours  # not before: Windows has no such signal, and only the main thread may set it
         self.rings = now + seconds - TOLERANCE
         remaining, _ = signal.setitimer(signal.ITIMER_REAL, max(SHORTEST, seconds))
         if is_first:
