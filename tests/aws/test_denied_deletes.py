@@ -265,3 +265,22 @@ def test_without_partial_responses_a_success_that_is_not_deleted_is_reported(
 
     assert "2 of 2 messages of 'jobs' will be redelivered" in caplog.text
     assert (handler.runs["good"], sqs_world.queue("jobs")) == (1, [])
+
+
+def test_what_several_processes_let_wait_convicts_no_message_that_succeeds() -> None:
+    world = SqsWorld()
+    deny(world, 900)
+
+    def handle(message: Message) -> None:
+        world.spend(3)
+        if message.text.startswith("bad") and (world.now - start).total_seconds() < 900:
+            raise ValueError("no")
+
+    start, settings = world.now, ladder(0, 0, rate_limit=RateLimit(1))
+    world.serve("jobs", SqsEndpoint(handle, settings), concurrency=4, batch_size=1, recursive_loop="Allow")
+    for number in range(3):
+        world.send("jobs", f"bad {number}")
+    world.at(60, lambda: [world.send("jobs", f"good {number}") for number in range(6)])
+    world.run(for_=3 * HOUR)
+
+    assert [body for body, kind in given_up(world) if kind is not None and body.startswith("good")] == []

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("recoverable.settlement")
 
-ASK_AFTER, LOG_AFTER = 2.0, 300.0
+ASK_AFTER, LOG_AFTER, NEVER_LOGGED = 2.0, 300.0, float("-inf")
 """Seconds after which SQS is asked again whether it denies DeleteMessage, and after which the log says so again."""
 
 MOST_KEPT, MOST_BYTES = 1_000, 1_048_576
@@ -74,15 +74,23 @@ class Undeleted:
     """The memory that a process has of a queue's messages that it may not delete, and when it last asked and logged that."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, Decided] = {}
-        self.asked_at = self.logged_at = float("-inf")
+        self.kept, self._weight = dict[str, Decided](), 0
+        self.asked_at = self.logged_at = NEVER_LOGGED
 
     def keep(self, delivery: Delivery, settlement: Complete | Forward | None, due_at: datetime) -> None:
         """Remember a message as the newest; it has waited once more."""
-        before, receipt = self.kept.pop(id_of(delivery), None), {"ReceiptHandle": delivery.native["receiptHandle"]}
-        self.kept[id_of(delivery)] = Decided(settlement, due_at, before.waits + 1 if before else 1, receipt)
-        while len(self.kept) > MOST_KEPT or sum(each.weight for each in self.kept.values()) > MOST_BYTES:
-            del self.kept[next(iter(self.kept))]
+        before, receipt = self.forget(id_of(delivery)), {"ReceiptHandle": delivery.native["receiptHandle"]}
+        kept = Decided(settlement, due_at, before.waits + 1 if before else 1, receipt)
+        self.kept[id_of(delivery)] = kept
+        self._weight += kept.weight
+        while len(self.kept) > MOST_KEPT or self._weight > MOST_BYTES:
+            self.forget(next(iter(self.kept)))
+
+    def forget(self, name: str) -> Decided | None:
+        """Forget a message, and return what was remembered of it."""
+        if (kept := self.kept.pop(name, None)) is not None:
+            self._weight -= kept.weight
+        return kept
 
 
 def id_of(delivery: Delivery) -> str:
@@ -119,7 +127,16 @@ def settle_kept(batch: Batch) -> list[Delivery]:
                 invocation.record.note_given_up(delivery, settlement)
         invocation.settle(delivery, settlement)
         settled.append(delivery)
+    if undeleted(batch).logged_at > NEVER_LOGGED and not batch.queue.fifo:
+        run_once_more([each for each in batch.restored if each not in settled])
     return settled
+
+
+def run_once_more(deliveries: list[Delivery]) -> None:
+    """Let each handler run, one first of all: other processes let messages wait in their place too, and SQS counts that."""
+    for delivery in deliveries:
+        if delivery.unreported:
+            delivery.unreported, delivery.at_limit = False, True
 
 
 def is_done_with(delivery: Delivery, batch: Batch) -> bool:
@@ -151,7 +168,7 @@ def may_copy(concerned: Collection[Delivery], batch: Batch) -> bool:
         failures = batch.broker.call(DELETE, batch.queue, [receipt for _, receipt in done]).failures
         for number, (name, _) in enumerate(done):
             if number not in failures:
-                memory.kept.pop(name, None)
+                memory.forget(name)
         note_answer(concerned, failures, len(done), batch)
     return not is_denied(batch)
 
@@ -160,7 +177,7 @@ def note_deletes(deliveries: Collection[Delivery], failures: Mapping[Delivery, F
     """Note which messages are done with, and which of them SQS did not delete because it denies that."""
     memory = undeleted(batch)
     for delivery in deliveries:
-        memory.kept.pop(id_of(delivery), None)
+        memory.forget(id_of(delivery))
         if not batch.queue.fifo and delivery in failures and failures[delivery].kind == "denied":
             memory.keep(delivery, COMPLETE, batch.invocation.clock())
     note_answer(deliveries, failures, len(deliveries), batch)
