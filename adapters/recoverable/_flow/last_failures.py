@@ -59,7 +59,10 @@ def bytes_of(failure: LastFailure) -> int:
 def remember(delivery: Delivery, failure: BaseException, invocation: Invocation) -> None:
     """Remember how an attempt failed."""
     if (key_of := invocation.platform.key_of) is not None:
-        headers = remembered_headers(failure, now=invocation.clock(), redact=invocation.recoverability.redact)
+        try:
+            headers = remembered_headers(failure, now=invocation.clock(), redact=invocation.recoverability.redact)
+        except Exception:  # noqa: BLE001  # such as of an exception with a trace that is none; its message goes on without a reason
+            return
         memory_of(invocation).keep(key_of(delivery), LastFailure(headers, delivery.receives, delivery.receives))
 
 

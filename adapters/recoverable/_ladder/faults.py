@@ -100,8 +100,10 @@ def fault_headers(
     }
 
 
-def exception_headers(exception: BaseException, *, now: datetime, redact: Redact | None) -> dict[str, str]:
-    """Return the fault headers that say what failed, and when."""
+def exception_headers(
+    exception: BaseException, *, now: datetime, redact: Redact | None, most_frames: int | None = None
+) -> dict[str, str]:
+    """Return the fault headers that say what failed, and when, with so many frames of each exception, those of the last calls."""
     shown = ungrouped(exception)
     causes = chain(shown)
     link = text_of(attribute(shown, "help_link"))
@@ -113,7 +115,7 @@ def exception_headers(exception: BaseException, *, now: datetime, redact: Redact
     return {
         EXCEPTION_TYPE: type_name(shown),
         EXCEPTION_MESSAGE: redacted_text(exception, redact)[:MAX_MESSAGE],
-        STACK_TRACE: stack_trace(chain(exception), redact)[:MAX_STACK_TRACE],
+        STACK_TRACE: stack_trace(chain(exception), redact, most_frames)[:MAX_STACK_TRACE],
         TIME_OF_FAILURE: write_date(now),
         **{name: text for name, text in optional.items() if text is not None},
     }
@@ -173,10 +175,10 @@ def readable(exception: BaseException) -> BaseException:
         for each in described(failure):
             (
                 isinstance(each, TimeUp),
+                traceback_in_handler(each),
                 type(each).__qualname__,
                 text_of(each),
                 attribute(each, "data"),
-                each.__traceback__,
             )
     except BaseException:  # noqa: BLE001  # whatever it raises, the message fails, and its neighbours do not
         unreadable = RuntimeError(f"the handler raised {type_name(exception)}, which cannot be read")
@@ -212,7 +214,7 @@ def text_of(value: object) -> str | None:
         return None
 
 
-def stack_trace(causes: list[BaseException], redact: Redact | None) -> str:
+def stack_trace(causes: list[BaseException], redact: Redact | None, most_frames: int | None = None) -> str:
     """Return the exceptions and their frames as .NET writes them, the innermost first.
 
     ServiceControl groups messages by the first frame.
@@ -220,7 +222,7 @@ def stack_trace(causes: list[BaseException], redact: Redact | None) -> str:
     heads = [f"{type_name(cause)}: {redacted(message_of(cause), redact)[:MAX_MESSAGE]}" for cause in causes]
     parts = [" ---> ".join(heads)]
     for cause in reversed(causes):
-        parts += [redacted(frame, redact) for frame in frames(cause)]
+        parts += [redacted(frame, redact) for frame in frames(cause)[:most_frames]]
         if cause is not causes[0]:
             parts.append(END_OF_INNER)
     return "\n".join(parts)

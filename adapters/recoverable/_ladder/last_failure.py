@@ -22,8 +22,9 @@ from recoverable._ladder.faults import (
 REMEMBERED = (INNER_EXCEPTION_TYPE, EXCEPTION_TYPE, EXCEPTION_MESSAGE, STACK_TRACE, SOURCE, TIME_OF_FAILURE)
 """The fault headers that an instance remembers of a failure."""
 
-MOST_REMEMBERED_MESSAGE, MOST_REMEMBERED_TRACE = 1_000, 4_096
-"""Characters that it remembers of an exception's message, and of its stack trace, whose first frames are those of the last calls."""
+MOST_REMEMBERED_MESSAGE, MOST_REMEMBERED_TRACE, MOST_FRAMES = 1_000, 4_096, 60
+"""Characters that it remembers of an exception's message, and of its stack trace, whose first frames are those of the last calls; and
+frames that fill these."""
 
 
 class LastFailure(NamedTuple):
@@ -42,7 +43,7 @@ class LastFailure(NamedTuple):
 
 def remembered_headers(exception: BaseException, *, now: datetime, redact: Redact | None) -> dict[str, str]:
     """Return what is remembered of a failure."""
-    found = exception_headers(exception, now=now, redact=redact)
+    found = exception_headers(exception, now=now, redact=redact, most_frames=MOST_FRAMES)
     head, at, frames = found[STACK_TRACE].partition(FRAME)
     found[EXCEPTION_MESSAGE] = found[EXCEPTION_MESSAGE][:MOST_REMEMBERED_MESSAGE]
     found[STACK_TRACE] = f"{head[:MOST_REMEMBERED_MESSAGE]}{at}{frames}"[:MOST_REMEMBERED_TRACE]

@@ -41,8 +41,14 @@ class SqsClock:
     def note(self, answer: Any) -> None:
         """Remember when SQS answered; nothing where this is no answer of it."""
         if isinstance(answer, dict):
-            headers = (answer.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
-            self._environment.kept[SqsClock] = Answered(headers.get("date"), *self._now())
+            try:
+                date = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+            except (
+                LookupError,
+                TypeError,
+            ):  # such as of a client in a test: the answer came at the instance's own time
+                date = None
+            self._environment.kept[SqsClock] = Answered(date, *self._now())
 
     def ahead_of_seconds(self) -> tuple[float, bool]:
         """Return the time at SQS, in seconds since 1970, less that of the clock that nobody sets; and True if anything says it.

@@ -213,7 +213,10 @@ def why_too_large(delivery: Delivery, forward: Forward, batch: Batch) -> str:
     record, queue = delivery.native, batch.queue
     if len(record["body"]) + len(str(record.get("messageAttributes"))) < SURELY_SMALL:
         return ""
-    return "" if copy_of(delivery, forward, source=queue, to=queue) else TOO_LARGE
+    try:
+        return "" if copy_of(delivery, forward, source=queue, to=queue) else TOO_LARGE
+    except Exception:  # noqa: BLE001  # `copy_or_none` logs it, and the message will be redelivered
+        return ""
 
 
 def send_and_delete(copies: list[Copy], batch: Batch) -> list[Delivery]:

@@ -85,6 +85,10 @@ class Classless(Exception):
         raise RuntimeError("no class")
 
 
+class Untraceable(Exception):
+    __traceback__ = 5  # type: ignore[assignment]  # a class may say anything
+
+
 class Closed(Exception):
     def __getattribute__(self, name: str) -> Any:
         raise RuntimeError(name)
@@ -113,8 +117,8 @@ def service_bus_batch(handler: Any, settings: Recoverability) -> ServiceBusWorld
 @pytest.mark.parametrize("made", [sqs, service_bus, service_bus_batch], ids=lambda made: made.__name__)
 @pytest.mark.parametrize(
     "kind",
-    [OfNamelessType, Exiting, Interrupting, Classless, Closed],
-    ids=["name", "exit", "interrupt", "class", "all"],
+    [OfNamelessType, Exiting, Interrupting, Classless, Untraceable, Closed],
+    ids=["name", "exit", "interrupt", "class", "trace", "all"],
 )
 def test_an_exception_that_misbehaves_when_it_is_read_fails_its_message_alone(made: Any, kind: type[Exception]) -> None:
     runs: list[str] = []
