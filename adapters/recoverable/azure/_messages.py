@@ -106,7 +106,10 @@ def is_source(name: str, delivery: Delivery) -> bool:
 def service_bus_key(delivery: Delivery) -> tuple[object, ...]:
     """Return the queue, the number and the time by which Service Bus knows a message; a queue that is made anew counts from 1 again."""
     native = delivery.native
-    return delivery.message.queue.lower(), native.sequence_number, native.message_id, native.enqueued_time_utc
+    # as texts: metadata may hold anything, and a list is no key
+    return delivery.message.queue.lower(), *map(
+        str, (native.sequence_number, native.message_id, native.enqueued_time_utc)
+    )
 
 
 def aware(moment: datetime | None) -> datetime | None:

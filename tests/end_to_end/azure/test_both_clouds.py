@@ -43,7 +43,7 @@ AT_ONCE, LATER, ASIDE = (f"recoverable.{which}:" for which in ("immediate_retry"
 LOGGED = {
     "m-good": [],
     "m-always": [AT_ONCE, LATER, AT_ONCE, LATER, AT_ONCE, ASIDE],
-    "m-late": [AT_ONCE, LATER],
+    "m-late": [AT_ONCE, LATER, "recoverable.complete:"],
     "m-declined": [ASIDE],
     "m-unreadable": [ASIDE],
 }
