@@ -203,8 +203,10 @@ class LockLease:
     @cached_property
     def _held_for(self) -> timedelta:
         """Return for how long the message is locked from its receive on; `timedelta.max` where nothing says it."""
-        seconds = self._environment.lock_renewal
-        renewed = lock_renewal(os.environ) if seconds is None else timedelta(seconds=seconds)
+        seconds, kept = self._environment.lock_renewal, self._environment.kept
+        if seconds is None and lock_renewal not in kept:
+            kept[lock_renewal] = lock_renewal(os.environ)  # a process has one host.json
+        renewed = kept[lock_renewal] if seconds is None else timedelta(seconds=seconds)
         return max(renewed, self._lock or NO_DELAY) or LONGEST_LOCK
 
 
