@@ -102,7 +102,7 @@ def test_a_module_holds_one_idea() -> None:
 CHOSEN = {"circuits", "extensions", "powertools", "timeouts"}
 """The rooms of what only some users choose; the core is the rest of the runtime."""
 
-MOST = {"core": (102, 8_652), "runtime": (128, 10_976)}
+MOST = {"core": (102, 8_648), "runtime": (128, 10_972)}
 """Files and lines of code of the core, and of the whole runtime, which a function carries: what they are. A cut lowers them in its commit."""
 
 

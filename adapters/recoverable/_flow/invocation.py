@@ -95,12 +95,8 @@ class Invocation:
         on_failure: Callable[[Message, BaseException], None] | None = None,
         holds_interruptions: bool = True,
     ) -> None:
-        self.recoverability, self.platform, self.environment, self.deadline = (
-            recoverability,
-            platform,
-            environment,
-            deadline,
-        )
+        self.recoverability, self.platform = recoverability, platform
+        self.environment, self.deadline = environment, deadline
         self.context, self.gates, self.record, self.sender = context, gates, record, sender
         self.clock = environment.clock
         self.seconds_for_retries = seconds_for_retries or FOREVER.__float__  # which returns it

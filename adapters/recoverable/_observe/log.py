@@ -92,9 +92,7 @@ def report_success(delivery: Delivery, now: datetime, redact: Redact | None = No
     """
     message, first = delivery.message, delivery.carried.first_failed_at
     since = "" if first is None or first > now else f", {time_span(now - first)} after its first failure"
-    fields: dict[str, object] = {
-        "message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue, "action": "complete",
-    }  # fmt: skip
+    fields = attempt_fields(message, "complete")
     text, tail = "Message '%s' succeeded at attempt %d of round %d%s.", tail_of(fields) if in_text else ""
     facts = message.id, message.attempt, message.round, since
     log_safely(complete.info, text, *facts, extra=fields, redact=redact, tail=tail)
@@ -218,13 +216,19 @@ def formatted(exception: Any, redact: Redact | None) -> str:
 
 def searchable(decision: Decision) -> dict[str, object]:
     """Return the fields for searching a structured log; the exception is logged as `exc_info`, and a body never."""
-    message, failure, delay = decision.delivery.message, decision.failure, decision.delay
-    fields = {
-        "message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue,
-        "action": decision.outcome, "exception_type": type_name(ungrouped(failure)) if failure is not None else "",
+    failure, delay = decision.failure, decision.delay
+    fields = attempt_fields(decision.delivery.message, decision.outcome) | {
+        "exception_type": type_name(ungrouped(failure)) if failure is not None else "",
         "error_queue": decision.error_queue, "delay_seconds": "" if delay is None else delay.total_seconds(),
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value != ""}
+
+
+def attempt_fields(message: Message, action: str) -> dict[str, object]:
+    """Return the fields that each line about an attempt has."""
+    return {
+        "message_id": message.id, "attempt": message.attempt, "round": message.round, "queue": message.queue, "action": action,
+    }  # fmt: skip
 
 
 def tail_of(fields: dict[str, object]) -> str:

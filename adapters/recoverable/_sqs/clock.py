@@ -43,11 +43,8 @@ class SqsClock:
         if isinstance(answer, dict):
             try:
                 date = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
-            except (
-                LookupError,
-                TypeError,
-            ):  # such as of a client in a test: the answer came at the instance's own time
-                date = None
+            except (LookupError, TypeError):
+                date = None  # such as of a client in a test: it answered at the instance's own time
             self._environment.kept[SqsClock] = Answered(date, *self._now())
 
     def ahead_of_seconds(self) -> tuple[float, bool]:
